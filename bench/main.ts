@@ -1,0 +1,53 @@
+// `npm run bench [-- NAME… --quick --write-doc]`: runs the benchmarks, prints tables, writes bench/results/latest.json, and with
+// --write-doc also docs/performance.md. Fails when a bar of the design is missed.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { latency } from './latency.js';
+import { library } from './library.js';
+import { describeMachine, thisMachine } from './machine.js';
+import { parallel } from './parallel.js';
+import { pipe } from './pipe.js';
+import { Place } from './place.js';
+import { document, printed } from './report.js';
+import { isMet, type Result } from './result.js';
+import { rivals } from './rivals.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+const BENCHMARKS: Record<string, (place: Place, isQuick: boolean) => Promise<Result>> = {
+  latency: (place, isQuick) => latency(place, isQuick ? 200 : 3000),
+  parallel: (place, isQuick) => parallel(place, isQuick ? 3 : 11, isQuick ? 500 : 2000),
+  library: (place, isQuick) => library(place, isQuick ? 200 : 2000),
+  pipe: (place, isQuick) => pipe(place, isQuick ? 3 : 25),
+  rivals: (place, isQuick) => rivals(place, isQuick ? 10 : 150),
+};
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, 'write-doc': { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+const machine = thisMachine();
+const place = new Place();
+const results: Result[] = [];
+try {
+  await place.open();
+  console.log(describeMachine(machine));
+  for (const name of names) {
+    const benchmark = BENCHMARKS[name];
+    if (benchmark === undefined) throw new Error(`no benchmark '${name}'; there are ${Object.keys(BENCHMARKS).join(', ')}`);
+    const result = await benchmark(place, values.quick);
+    results.push(result);
+    console.log(printed(result));
+  }
+} finally {
+  await place.close();
+}
+
+mkdirSync(join(here, 'results'), { recursive: true });
+writeFileSync(join(here, 'results/latest.json'), `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
+if (values['write-doc']) writeFileSync(join(here, '../docs/performance.md'), document(machine, results));
+if (results.some(({ bars }) => !bars.every(isMet))) process.exitCode = 1;

@@ -1,0 +1,15 @@
+# The addon: plain N-API in C, nothing linked but libc. scripts/build.mjs copies the result to dist/holdfast.node.
+{
+  'targets': [
+    {
+      'target_name': 'holdfast',
+      'sources': [
+        'native/addon.c', 'native/addon_poll.c', 'native/addon_process.c', 'native/addon_socket.c',
+        'native/fault.c', 'native/fd.c', 'native/process.c', 'native/spawn.c', 'native/warden_spawn.c',
+      ],
+      'defines': ['_GNU_SOURCE', 'NAPI_VERSION=8'],
+      'cflags!': ['-fno-omit-frame-pointer'],
+      'cflags': ['-std=c11', '-Wall', '-Wextra', '-Werror', '-Wconversion', '-O2', '-fvisibility=hidden'],
+    },
+  ],
+}

@@ -1,0 +1,30 @@
+/* The descriptors of the caller that ride on the request, and what is known of its 0, 1 and 2. */
+#ifndef HOLDFAST_CLIENT_DESCRIPTORS_H
+#define HOLDFAST_CLIENT_DESCRIPTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client_jobserver.h"
+#include "client_options.h"
+
+struct descriptors {
+  int held[WIRE_MAX_FDS + 1]; /* borrowed from the caller; one place more for the working directory */
+  uint32_t numbers[WIRE_MAX_FDS];
+  size_t count;
+  bool open[3], terminal[3];
+};
+
+/* Must run before the client opens anything: a number that is closed now is the caller's mistake, later it could be ours.
+ * Afterwards a closed 0, 1 or 2 is held by a placeholder, so that none of our own descriptors can take its place.
+ * OPTIONS_GO_ON, or the status to exit with. */
+int descriptors_collect(const struct options *options, const struct jobserver *jobserver, struct descriptors *out);
+
+/* Is `fd` open in this process? */
+bool descriptor_is_open(int fd);
+
+/* Makes `fd` what the target gets as `number`, in place of what it would have got. */
+void descriptors_replace(struct descriptors *set, uint32_t number, int fd);
+
+#endif

@@ -1,0 +1,106 @@
+#include "client_environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client_messages.h"
+
+static bool add(struct changes *out, char mark, const char *text, bool passed) {
+  if (out->count == out->room) {
+    size_t room = out->room == 0 ? 16 : out->room * 2;
+    const char **words = realloc(out->words, room * sizeof *words);
+    if (words != NULL) out->words = words;
+    bool *flags = words == NULL ? NULL : realloc(out->passed, room * sizeof *flags);
+    if (flags == NULL) return false;
+    out->passed = flags;
+    out->room = room;
+  }
+  size_t length = strlen(text);
+  char *word = malloc(length + 2);
+  if (word == NULL) return false;
+  word[0] = mark;
+  memcpy(word + 1, text, length + 1);
+  out->words[out->count] = word;
+  out->passed[out->count++] = passed;
+  return true;
+}
+
+/* "K=V" of our own environment: getenv(3) would lose the name. */
+static const char *find_variable(const char *name) {
+  size_t length = strlen(name);
+  for (char **at = environ; at != NULL && *at != NULL; at++)
+    if (strncmp(*at, name, length) == 0 && (*at)[length] == '=') return *at;
+  return NULL;
+}
+
+static bool pass_if_there(struct changes *out, const char *name) {
+  const char *variable = find_variable(name);
+  return variable == NULL || add(out, '=', variable, true);
+}
+
+/* What the caller lacks, the target is to lack too. */
+static bool pass(struct changes *out, const char *name) {
+  const char *variable = find_variable(name);
+  return variable == NULL ? add(out, '-', name, true) : add(out, '=', variable, true);
+}
+
+/* These tell of the calling shell itself, not of its environment. */
+static bool is_of_the_shell(const char *variable) {
+  static const char *const names[] = {"PWD=", "OLDPWD=", "SHLVL=", "_="};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(variable, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+static bool pass_all(struct changes *out, bool exact) {
+  for (char **at = environ; at != NULL && *at != NULL; at++) {
+    const char *equals = strchr(*at, '=');
+    if (equals == NULL || equals == *at || is_of_the_shell(*at)) continue;
+    if (!add(out, exact ? '=' : '?', *at, true)) return false;
+  }
+  return true;
+}
+
+static bool add_typed(const struct change_sources *from, struct changes *out) {
+  char joined[DIRECTORY_BYTES];
+  for (size_t i = 0; i < from->options->env_count; i++) {
+    const struct env_option *env = &from->options->env[i];
+    bool added = false;
+    switch (env->kind) {
+    case ENV_SET: added = add(out, '=', env->text, false); break;
+    case ENV_UNSET: added = add(out, '-', env->text, false); break;
+    case ENV_PASS: added = strcmp(env->text, "*") == 0 ? pass_all(out, from->options->exact) : pass(out, env->text); break;
+    case ENV_PATH_PREPEND: added = add(out, ':', directory_join(from->directory, env->text, joined) ? joined : env->text, false); break;
+    }
+    if (!added) return false;
+  }
+  return true;
+}
+
+static bool add_runtime_pass(struct changes *out, char *names) {
+  for (char *line = names, *end; line != NULL && *line != '\0'; line = end) {
+    end = strchr(line, '\n');
+    if (end != NULL) *end++ = '\0';
+    if (line[0] != '\0' && !pass_if_there(out, line)) return false;
+  }
+  return true;
+}
+
+static bool add_all(const struct change_sources *from, struct changes *out) {
+  if (!from->options->exact) {
+    if (from->terminal && !(pass_if_there(out, "TERM") && pass_if_there(out, "COLORTERM"))) return false;
+    if (!add_runtime_pass(out, from->runtime_pass)) return false;
+  }
+  if (from->jobserver->there && !(pass_if_there(out, "MAKEFLAGS") && pass_if_there(out, "MFLAGS") && pass_if_there(out, "MAKELEVEL"))) return false;
+  return add_typed(from, out);
+}
+
+int changes_collect(const struct change_sources *from, struct changes *out) {
+  union { const char *in; char *out; } word;
+  for (size_t i = 0; i < out->count; i++) (word.in = out->words[i], free(word.out));
+  out->count = 0;
+  if (add_all(from, out)) return OPTIONS_GO_ON;
+  say(NULL, "out of memory");
+  return EXIT_OURS;
+}

@@ -1,0 +1,225 @@
+#include "client_relay.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client_signals.h"
+#include "client_wire.h"
+
+enum {
+  POLL_SOCKET, POLL_SIGNALS, POLL_PTY, POLLS = POLL_PTY + PTY_POLLS,
+  /* A signal that ends a command may come while the agent's word that it has started is still on its way. For so long it counts
+   * as the command's; then as ours, and a frozen or full session can be left with Ctrl-C. */
+  SIGNAL_GRACE_MS = 500,
+  /* Above the deadline and the grace, the client no longer believes that the agent keeps the deadline. */
+  DEADLINE_SLACK_MS = 5000, UNKNOWN_GRACE_MS = 10000,
+};
+
+struct relay {
+  const struct relay_job *job;
+  struct ending *ending;
+  struct outbox out;
+  struct inbox in;
+  bool ended, signalled;
+  int stop;            /* the target has stopped by this signal, and we have not followed yet; 0: no */
+  bool stopped_once;   /* SIGCONT concerns us then, ignored or not */
+  int early_signal;    /* came before the target had started; 0: none */
+  int64_t early_until, overdue_at; /* CLOCK_MONOTONIC ms; 0: never */
+};
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void end(struct relay *relay, enum ending_kind kind) {
+  relay->ending->kind = kind;
+  relay->ended = true;
+}
+
+static void lose(struct relay *relay, int error) {
+  /* The kernel resets a connection whose receiver closes it unread: the request as a whole was never taken out. */
+  bool cut = relay->out.request_sent < relay->out.request_bytes;
+  relay->ending->unread = (cut || error == ECONNRESET) && !relay->ending->spawned && !relay->signalled;
+  relay->ending->error = error == ENODATA ? 0 : error;
+  end(relay, ENDING_LOST);
+}
+
+static bool is_spawned_in_turn(struct relay *relay, const struct wire_header *header) { return !relay->ending->spawned && (header->fd_count == 1) == (relay->in.given >= 0); }
+
+static int take_frame(struct relay *relay, const struct wire_header *header, const struct wire_agent_frame *frame) {
+  struct ending *ending = relay->ending;
+  switch (frame->kind) {
+  case WIRE_QUEUED: return ending->spawned ? -EPROTO : 0;
+  case WIRE_SPAWNED:
+    if (!is_spawned_in_turn(relay, header)) return -EPROTO;
+    ending->spawned = true;
+    ending->pid = frame->spawned.pid;
+    ending->start_ns = frame->spawned.start_ns;
+    ending->pidfd = relay->in.given;
+    relay->in.given = -1;
+    relay->early_signal = 0;
+    if (!relay->job->options->detach) return 0;
+    break;
+  case WIRE_STOPPED: return ending->spawned ? relay->stop = frame->stopped.signal, 0 : -EPROTO;
+  case WIRE_CONTINUED: return ending->spawned ? relay->stop = 0, 0 : -EPROTO;
+  case WIRE_EXITED:
+    if (!ending->spawned) return -EPROTO;
+    break;
+  case WIRE_NOT_STARTED:
+    if (ending->spawned) return -EPROTO;
+    break;
+  case WIRE_REFUSED: break;
+  default: return -EPROTO;
+  }
+  ending->answer = *frame;
+  end(relay, ENDING_ANSWERED);
+  return 0;
+}
+
+static void take_frames(struct relay *relay) {
+  struct wire_header header;
+  struct wire_agent_frame frame;
+  int result;
+  while ((result = inbox_next(&relay->in, &header, &frame)) == 1) {
+    result = take_frame(relay, &header, &frame);
+    if (result < 0 || relay->ended) break; /* the answer's views need the inbox as it is */
+    inbox_drop(&relay->in, &header);
+  }
+  if (result < 0) lose(relay, -result);
+}
+
+static void receive(struct relay *relay) {
+  int result = inbox_receive(&relay->in, relay->job->socket);
+  if (result > 0) take_frames(relay);
+  else if (result < 0) lose(relay, -result);
+}
+
+static void relay_signal(struct relay *relay, int signal) {
+  relay->signalled = true;
+  outbox_signal(&relay->out, signal);
+}
+
+static void go_on(struct relay *relay) {
+  relay->stop = 0;
+  relay->signalled = true;
+  pty_enter(relay->job->pty);
+  if (relay->job->pty->use == PTY_WHOLE) pty_resize(relay->job->pty);
+  outbox_plain(&relay->out, WIRE_RESUME);
+}
+
+/* Before the target has started: a second one is not discussed. */
+static void take_early(struct relay *relay, int signal) {
+  if (signal != SIGHUP && signal != SIGINT && signal != SIGQUIT && signal != SIGTERM && signal != SIGTSTP) return;
+  if (relay->early_signal != 0 && signal != SIGTSTP) {
+    relay->ending->signal = signal;
+    end(relay, ENDING_INTERRUPTED);
+    return;
+  }
+  if (relay->early_signal != 0) return;
+  relay->early_signal = signal;
+  relay->early_until = now_ms() + SIGNAL_GRACE_MS;
+}
+
+static void take_signal(struct relay *relay, int signal) {
+  struct pty *pty = relay->job->pty;
+  bool whole = pty->use == PTY_WHOLE, ignored = signal_in(relay->job->ignored, signal);
+  if (signal == SIGCONT && (!ignored || relay->stopped_once)) return go_on(relay);
+  if (signal == SIGWINCH && whole) return pty_resize(pty);
+  if (ignored) return;
+  if (!relay->ending->spawned) take_early(relay, signal);
+  /* A window that was closed is closed for the target too, and the kernel says so to it. */
+  if (signal == SIGHUP && whole && pty_caller_is_gone(pty)) return pty_hang_up(pty);
+  /* The target leads a session of its own there, where SIGTSTP is thrown away. */
+  if (signal == SIGTSTP && whole) outbox_plain(&relay->out, WIRE_SUSPEND);
+  else relay_signal(relay, signal);
+}
+
+static void take_signals(struct relay *relay) {
+  for (int signal; !relay->ended && (signal = signals_next(relay->job->signals)) != 0;) take_signal(relay, signal);
+}
+
+/* Only now that the target has stopped, and has put the terminal in order before it did. The SIGCONT that wakes us waits in
+ * the signalfd, so the target is resumed by the loop; where nobody looks after our group, the stop is void and nothing is to wait for. */
+static void follow_stop(struct relay *relay) {
+  int signal = relay->stop;
+  relay->stop = 0;
+  relay->stopped_once = true;
+  pty_leave(relay->job->pty);
+  signals_stop_self(signal);
+  pty_enter(relay->job->pty);
+}
+
+static void take_time(struct relay *relay) {
+  if (relay->early_signal == 0 && relay->overdue_at == 0) return;
+  int64_t now = now_ms();
+  if (relay->early_signal != 0 && now >= relay->early_until) {
+    int signal = relay->early_signal;
+    relay->early_signal = 0;
+    if (signal == SIGTSTP) {
+      relay->stopped_once = true;
+      signals_stop_self(signal);
+    } else {
+      relay->ending->signal = signal;
+      end(relay, ENDING_INTERRUPTED);
+    }
+  } else if (relay->overdue_at != 0 && now >= relay->overdue_at) end(relay, ENDING_OVERDUE);
+}
+
+static int timeout_ms(const struct relay *relay, int most) {
+  int64_t until = relay->overdue_at;
+  if (relay->early_signal != 0 && (until == 0 || relay->early_until < until)) until = relay->early_until;
+  if (until == 0) return most;
+  int64_t left = until - now_ms();
+  if (left < 0) left = 0;
+  if (most >= 0 && most < left) return most;
+  return left < INT32_MAX ? (int)left : INT32_MAX;
+}
+
+static void step(struct relay *relay) {
+  struct pollfd polls[POLLS] = {
+    {.fd = relay->job->socket, .events = (short)(outbox_is_empty(&relay->out) ? POLLIN : POLLIN | POLLOUT)},
+    {.fd = relay->job->signals, .events = POLLIN},
+  };
+  struct pty *pty = relay->job->pty;
+  bool terminal = pty->use != PTY_NONE && pty->master >= 0;
+  int most = terminal ? pty_watch(pty, polls + POLL_PTY) : -1;
+
+  if (poll(polls, terminal ? POLLS : POLL_PTY, timeout_ms(relay, most)) < 0) {
+    if (errno != EINTR) lose(relay, errno);
+    return;
+  }
+  if ((polls[POLL_SOCKET].revents & ~POLLOUT) != 0) receive(relay);
+  if (!relay->ended && polls[POLL_SIGNALS].revents != 0) take_signals(relay);
+  if (!relay->ended) {
+    int result = outbox_flush(&relay->out, relay->job->socket);
+    if (result < 0) lose(relay, -result);
+  }
+  if (!relay->ended && relay->stop != 0) follow_stop(relay);
+  if (!relay->ended && terminal) pty_pump(pty, polls + POLL_PTY);
+  if (!relay->ended) take_time(relay);
+}
+
+void relay_run(const struct relay_job *job, struct ending *ending) {
+  const struct options *options = job->options;
+  struct relay relay = {.job = job, .ending = ending, .in = {.given = -1}};
+
+  *ending = (struct ending){.pidfd = -1};
+  relay.out.request = job->frame;
+  relay.out.request_bytes = job->frame_bytes;
+  relay.out.fds = job->fds;
+  relay.out.fd_count = job->fd_count;
+  if (options->timeout_ms > 0) {
+    int64_t grace = options->kill_grace_ms == (uint32_t)KILL_GRACE_OF_SESSION ? UNKNOWN_GRACE_MS : options->kill_grace_ms;
+    relay.overdue_at = now_ms() + options->timeout_ms + grace + DEADLINE_SLACK_MS;
+  }
+  int result = outbox_flush(&relay.out, job->socket);
+  if (result < 0) lose(&relay, -result);
+  while (!relay.ended) step(&relay);
+  if (relay.in.given >= 0) close(relay.in.given); /* rode on a frame that never came whole */
+  ending->memory = relay.in.bytes;
+}

@@ -1,0 +1,133 @@
+#include "client_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client_messages.h"
+#include "client_project.h"
+#include "client_runtime.h"
+#include "client_socket.h"
+
+enum { BACKLOG_WAIT_MS = 30000, BACKLOG_LONGEST_NAP_MS = 16, SOCKET_PATH_BYTES = 108, READ_MAX_BYTES = 1 << 20 };
+
+static int no_project(const struct directory *directory) {
+  say("name one with '--session NAME', or start in a directory with holdfast.toml, devenv.nix, flake.nix, shell.nix, .envrc, devbox.json, .flox, "
+      "mise.toml, .mise.toml, pixi.toml or environment.yml",
+      "no session was named, and no project was found from '%s' upwards", directory->physical[0] != '\0' ? directory->physical : ".");
+  return EXIT_OURS;
+}
+
+int session_choose(const struct options *options, const struct directory *directory, struct session *out) {
+  const char *asked = options->session != NULL ? options->session : getenv("HOLDFAST_SESSION");
+  out->runtime_fd = -1;
+  if (options->socket != NULL) {
+    out->kind = SESSION_SOCKET;
+    out->name = options->socket;
+    return OPTIONS_GO_ON;
+  }
+  if (!runtime_path(out->runtime)) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
+  out->kind = asked != NULL && asked[0] != '\0' ? SESSION_NAMED : SESSION_PROJECT;
+  if (out->kind == SESSION_PROJECT && !project_find(directory->physical, out->project)) return no_project(directory);
+  out->name = out->kind == SESSION_NAMED ? asked : out->project;
+  session_id(out->name, out->id);
+  return OPTIONS_GO_ON;
+}
+
+/* Connects to `name` in the directory `fd`. Through /proc the path is short, however deep the directory lies; where /proc is not
+ * mounted, `full` serves if it fits. A full backlog is waited for: whoever listens is alive, and busy. */
+static int connect_in(int socket, int fd, const char *name, const char *full) {
+  char path[SOCKET_PATH_BYTES];
+  long nap_ms = 1;
+  if (snprintf(path, sizeof path, "/proc/self/fd/%d/%s", fd, name) >= (int)sizeof path) return -ENAMETOOLONG;
+  for (long waited_ms = 0;; waited_ms += nap_ms) {
+    int result = socket_connect(socket, path);
+    if (result == -ENOENT && access("/proc/self/fd", F_OK) != 0) result = socket_connect(socket, full);
+    if (result != -EAGAIN || waited_ms >= BACKLOG_WAIT_MS) return result;
+    struct timespec nap = {.tv_nsec = nap_ms * 1000000};
+    nanosleep(&nap, NULL);
+    if (nap_ms < BACKLOG_LONGEST_NAP_MS) nap_ms *= 2;
+  }
+}
+
+static int connect_path(int socket, const char *path) {
+  char parent[DIRECTORY_BYTES];
+  const char *slash = strrchr(path, '/');
+  size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+  if (length >= sizeof parent) return -ENAMETOOLONG;
+  memcpy(parent, path, length);
+  parent[length] = '\0';
+  int fd = open(slash == NULL ? "." : length == 0 ? "/" : parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  int result = connect_in(socket, fd, slash == NULL ? path : slash + 1, path);
+  close(fd);
+  return result;
+}
+
+static int connect_once(struct session *session, int socket) {
+  char name[SESSION_ID_BYTES + 8], full[DIRECTORY_BYTES + sizeof name];
+  if (session->kind == SESSION_SOCKET) return connect_path(socket, session->name);
+  if (session->runtime_fd < 0) session->runtime_fd = runtime_open(session->runtime);
+  if (session->runtime_fd < 0) return session->runtime_fd;
+  snprintf(name, sizeof name, "%s.sock", session->id);
+  snprintf(full, sizeof full, "%s/%s", session->runtime, name);
+  return connect_in(socket, session->runtime_fd, name, full);
+}
+
+static void say_not_connected(const struct session *session, int error) {
+  char hint[512];
+  if (error == -EPERM) return; /* the runtime directory was refused, with its reason */
+  if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR) {
+    const char *state = error == -ECONNREFUSED ? "is not served any more" : "is not open";
+    if (session->kind == SESSION_SOCKET) snprintf(hint, sizeof hint, "start it with 'holdfast open'; 'holdfast list' shows what is open");
+    else if (session->kind == SESSION_NAMED) snprintf(hint, sizeof hint, "start it with 'holdfast open %.200s -- LAUNCHER...'; 'holdfast list' shows what is open", session->name);
+    else snprintf(hint, sizeof hint, "start it with 'holdfast open --project DIR'; 'holdfast logs' may tell why it ended");
+    say(hint, "session '%s' %s", session->name, state);
+  } else if (error == -EAGAIN) say("'holdfast list' shows whether its agent is stuck", "session '%s' is too busy: it took no connection for %d s", session->name, BACKLOG_WAIT_MS / 1000);
+  else if (error == -ENAMETOOLONG) say("a socket's file name has at most about 80 bytes", "cannot connect to session '%s': its path is too long", session->name);
+  else say(NULL, "cannot connect to session '%s': %s", session->name, strerror(-error));
+}
+
+static bool is_trusted(const struct session *session, int socket) {
+  uid_t uid = (uid_t)-1;
+  if (socket_peer_uid(socket, &uid) == 0 && uid == geteuid()) return true;
+  say("only the user who opened a session can use it", "refused to use session '%s': its agent belongs to user %u", session->name, (unsigned)uid);
+  return false;
+}
+
+int session_connect(struct session *session) {
+  bool opened = false;
+  for (;;) {
+    int socket = socket_open();
+    int result = socket < 0 ? socket : connect_once(session, socket);
+    if (result == 0 && is_trusted(session, socket)) return socket;
+    if (socket >= 0) close(socket);
+    if (result == 0) return -1;
+    bool absent = result == -ENOENT || result == -ECONNREFUSED;
+    if (session->kind != SESSION_PROJECT || !absent || opened) return say_not_connected(session, result), -1;
+    if (!project_open(session->project)) return -1;
+    opened = true;
+  }
+}
+
+char *session_read(const struct session *session, const char *suffix) {
+  char name[SESSION_ID_BYTES + 16], *text = NULL;
+  struct stat status;
+  if (session->kind == SESSION_SOCKET || session->runtime_fd < 0) return NULL;
+  snprintf(name, sizeof name, "%s.%s", session->id, suffix);
+  int fd = openat(session->runtime_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return NULL;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size <= READ_MAX_BYTES) {
+    size_t room = (size_t)status.st_size, length = 0;
+    text = malloc(room + 1);
+    for (ssize_t got = 1; text != NULL && length < room && got > 0; length += got > 0 ? (size_t)got : 0) got = read(fd, text + length, room - length);
+    if (text != NULL) text[length] = '\0';
+  }
+  close(fd);
+  return text;
+}

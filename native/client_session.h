@@ -1,0 +1,29 @@
+/* Which session is meant, and the way to its socket. */
+#ifndef HOLDFAST_CLIENT_SESSION_H
+#define HOLDFAST_CLIENT_SESSION_H
+
+#include "client_directory.h"
+#include "client_options.h"
+
+enum { SESSION_ID_BYTES = 49 };
+
+struct session {
+  enum { SESSION_SOCKET, SESSION_NAMED, SESSION_PROJECT } kind;
+  const char *name;                      /* as messages have it: the socket's path, the name, the project's directory */
+  char project[DIRECTORY_BYTES];         /* what `name` points to, for a project */
+  char id[SESSION_ID_BYTES];             /* file names begin with it; not for SESSION_SOCKET */
+  char runtime[DIRECTORY_BYTES];         /* path of the runtime directory */
+  int runtime_fd;                        /* O_PATH, ours; -1: not open (it may not exist yet) */
+};
+
+/* Chooses by --socket, --session, $HOLDFAST_SESSION, project, in this order. OPTIONS_GO_ON, or the status to exit with. */
+int session_choose(const struct options *options, const struct directory *directory, struct session *out);
+
+/* A connected non-blocking socket (the caller's), whose peer is the caller's own user; -1 when it was said why not. A project's
+ * session that nobody serves is opened first. */
+int session_connect(struct session *session);
+
+/* The file ID.SUFFIX of the runtime directory, read whole and NUL-terminated into a block that the caller frees; NULL: none. */
+char *session_read(const struct session *session, const char *suffix);
+
+#endif

@@ -1,0 +1,117 @@
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+static int change_fd = -1;
+
+static void on_sigchld(int signal) {
+  int kept = errno;
+  uint64_t one = 1;
+  (void)signal;
+  if (write(change_fd, &one, sizeof one) == -1) {} /* EAGAIN: the counter is full, so it is readable already */
+  errno = kept;
+}
+
+int process_watch_children(void) {
+  if (change_fd >= 0) return change_fd;
+  if (FAULT(eventfd)) return -errno;
+  change_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (change_fd == -1) return -errno;
+  struct sigaction action = {.sa_handler = on_sigchld, .sa_flags = SA_RESTART};
+  sigfillset(&action.sa_mask);
+  return sigaction(SIGCHLD, &action, NULL) == -1 ? -errno : change_fd;
+}
+
+static int wait_status_of(const siginfo_t *info) {
+  switch (info->si_code) {
+    case CLD_EXITED: return (info->si_status & 0xff) << 8;
+    case CLD_KILLED: return info->si_status;
+    case CLD_DUMPED: return info->si_status | 0x80;
+    case CLD_CONTINUED: return 0xffff;
+    default: return (info->si_status << 8) | 0x7f; /* CLD_STOPPED, CLD_TRAPPED */
+  }
+}
+
+static uint64_t microseconds(struct timeval t) { return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_usec; }
+
+int process_next_change(struct process_change *out) {
+  siginfo_t info;
+  struct rusage usage;
+  uint64_t drained;
+  memset(&info, 0, sizeof info);
+  memset(&usage, 0, sizeof usage);
+  /* Drained before the look, so that a change after the look makes it readable again. */
+  if (read(change_fd, &drained, sizeof drained) == -1) {}
+  /* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. */
+  long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL, &usage);
+  if (result == -1) return errno == ECHILD ? 0 : -errno;
+  if (info.si_pid == 0) return 0;
+  *out = (struct process_change){
+      .pid = info.si_pid,
+      .wait_status = wait_status_of(&info),
+      .user_us = microseconds(usage.ru_utime),
+      .system_us = microseconds(usage.ru_stime),
+      .max_rss_kib = (uint64_t)usage.ru_maxrss,
+      .minor_faults = (uint64_t)usage.ru_minflt,
+      .major_faults = (uint64_t)usage.ru_majflt,
+      .blocks_in = (uint64_t)usage.ru_inblock,
+      .blocks_out = (uint64_t)usage.ru_oublock,
+      .voluntary_switches = (uint64_t)usage.ru_nvcsw,
+      .involuntary_switches = (uint64_t)usage.ru_nivcsw,
+  };
+  return 1;
+}
+
+/* 0, 1 and negative numbers mean "everybody" or "a group" to kill(2): never from here. */
+int process_kill(pid_t pid, int signal) {
+  if (pid <= 1) return -EINVAL;
+  return kill(pid, signal) == -1 ? -errno : 0;
+}
+
+int process_kill_group(pid_t pgid, int signal) {
+  if (pgid <= 1) return -EINVAL;
+  return kill(-pgid, signal) == -1 ? -errno : 0;
+}
+
+int64_t process_start_ticks(pid_t pid) {
+  char path[32], line[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd == -1) return -errno;
+  ssize_t n = read(fd, line, sizeof line - 1);
+  close(fd);
+  if (n <= 0) return -ESRCH;
+  line[n] = '\0';
+  char *at = strrchr(line, ')'); /* the name in field 2 may hold anything, blanks and brackets too */
+  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
+  return at == NULL ? -EPROTO : strtoll(at + 1, NULL, 10);
+}
+
+void process_die_by(int signal_number) {
+  struct rlimit none = {0, 0};
+  sigset_t only;
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0); /* a core_pattern with a pipe does not look at the limit (core(5)) */
+  signal(signal_number, SIG_DFL);
+  sigemptyset(&only);
+  sigaddset(&only, signal_number);
+  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+  kill(getpid(), signal_number);
+}
+
+int process_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1) == -1 ? -errno : 0; }
+
+int process_follow_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal) == -1 ? -errno : 0; }

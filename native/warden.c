@@ -1,0 +1,176 @@
+#include "warden.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { MAX_HELD = 32768 };
+
+struct warden {
+  int control;
+  int signals;
+  pid_t target; /* 0 once it has ended */
+};
+
+static void report(const struct warden *warden, const struct warden_report *news, size_t bytes) {
+  ssize_t n;
+  do n = send(warden->control, news, bytes, MSG_NOSIGNAL);
+  while (n == -1 && errno == EINTR); /* EPIPE: the agent is gone, which poll will tell */
+}
+
+/* Field 4 of /proc/PID/stat, or -1. */
+static pid_t parent_of(pid_t pid) {
+  char path[32], line[512];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd == -1) return -1;
+  ssize_t n = read(fd, line, sizeof line - 1);
+  close(fd);
+  if (n <= 0) return -1;
+  line[n] = '\0';
+  const char *end = strrchr(line, ')'); /* the name in field 2 may hold anything */
+  return end == NULL || strlen(end) < 4 ? -1 : (pid_t)strtol(end + 4, NULL, 10);
+}
+
+/* Every descendant of this process, parents before their children's turn: one look at /proc. Returns their number. */
+static size_t held(pid_t found[MAX_HELD]) {
+  static pid_t pids[MAX_HELD], parents[MAX_HELD];
+  size_t total = 0, count = 0;
+  DIR *proc = opendir("/proc");
+  if (proc == NULL) return 0;
+  for (struct dirent *entry; (entry = readdir(proc)) != NULL && total < MAX_HELD;) {
+    pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+    if (pid > 0 && (parents[total] = parent_of(pid)) > 0) pids[total++] = pid;
+  }
+  closedir(proc);
+  for (size_t next = 0; next <= count; next++) {
+    pid_t parent = next == 0 ? getpid() : found[next - 1];
+    for (size_t i = 0; i < total; i++)
+      if (parents[i] == parent && count < MAX_HELD) found[count++] = pids[i];
+  }
+  return count;
+}
+
+static size_t signal_all(int signal_number) {
+  static pid_t found[MAX_HELD];
+  size_t count = held(found);
+  for (size_t i = 0; i < count; i++) kill(found[i], signal_number);
+  return count;
+}
+
+/* Reaps whatever ended; tells of the target's changes. False: no child is left, so nothing at all is held. */
+static bool reap(struct warden *warden) {
+  for (;;) {
+    struct warden_report news = {.news = WARDEN_CHANGE};
+    int result = process_next_change(&news.change);
+    if (result <= 0) break;
+    if (news.change.pid != warden->target) continue;
+    if (!WIFSTOPPED(news.change.wait_status) && news.change.wait_status != 0xffff) warden->target = 0;
+    news.pid = news.change.pid;
+    report(warden, &news, offsetof(struct warden_report, subject));
+  }
+  siginfo_t any;
+  return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
+/* Stops everything before it kills it, so that a process cannot be forking while its siblings are killed; looks again until
+ * nobody is left. */
+static void end_all(struct warden *warden) {
+  while (reap(warden)) {
+    size_t before, now = 0;
+    do before = now, now = signal_all(SIGSTOP);
+    while (now > before);
+    signal_all(SIGKILL);
+    struct pollfd wait = {.fd = warden->signals, .events = POLLIN};
+    poll(&wait, 1, 20);
+    struct signalfd_siginfo drained;
+    while (read(warden->signals, &drained, sizeof drained) > 0) {}
+  }
+}
+
+/* What the warden was born ignoring is what the target is to ignore. */
+static uint64_t ignored_signals(void) {
+  uint64_t ignored = 0;
+  for (int number = 1; number <= 64; number++) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= UINT64_C(1) << (number - 1);
+  }
+  return ignored;
+}
+
+static int open_signals(void) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  signal(SIGCHLD, SIG_DFL); /* ignored, children would leave without a status */
+  return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void watch(struct warden *warden) {
+  for (bool holding = true; holding;) {
+    struct pollfd waits[2] = {{.fd = warden->control, .events = POLLIN}, {.fd = warden->signals, .events = POLLIN}};
+    poll(waits, 2, -1);
+    struct signalfd_siginfo drained;
+    while (read(warden->signals, &drained, sizeof drained) > 0) {}
+    uint8_t order = 0;
+    ssize_t n = waits[0].revents == 0 ? -1 : recv(warden->control, &order, 1, MSG_DONTWAIT);
+    if (n == 0 || (n == 1 && order == WARDEN_KILL)) end_all(warden);
+    else if (n == 1) signal_all(order);
+    holding = reap(warden);
+  }
+}
+
+int warden_main(int argc, char **argv) {
+  struct warden_report news = {0};
+  struct spawn_result result;
+  if (argc < 5) return 125;
+  struct warden warden = {.control = atoi(argv[0])};
+  struct spawn_request request = {
+      .inherited = true,
+      .program = argv[3],
+      .search_path = getenv("PATH"),
+      .argv = argv + 4,
+      .envp = environ,
+      .ignored = ignored_signals(),
+      .terminal = (uint8_t)atoi(argv[1]),
+      .terminal_fd = (uint32_t)atoi(argv[2]),
+      .cgroup_fd = -1,
+  };
+  prctl(PR_SET_PDEATHSIG, 0); /* the agent's end is to be seen on the socket, and answered by ending everything */
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  fcntl(warden.control, F_SETFD, FD_CLOEXEC);
+  warden.signals = open_signals();
+
+  bool started = spawn_target(&request, &result) == 0;
+  /* The target's descriptors are its own from here on: a copy kept here would keep its readers waiting. */
+  for (int fd = 0; fd < 3; fd++)
+    if (fd != warden.control && fd != warden.signals) close(fd);
+  int low = warden.control < warden.signals ? warden.control : warden.signals;
+  int high = warden.control < warden.signals ? warden.signals : warden.control;
+  if (low > 3) syscall(SYS_close_range, 3, low - 1, 0);
+  if (high > low + 1) syscall(SYS_close_range, low + 1, high - 1, 0);
+  syscall(SYS_close_range, high + 1, ~0U, 0);
+
+  news.news = started ? WARDEN_STARTED : WARDEN_FAILED;
+  news.step = result.step;
+  news.error = result.error;
+  news.pid = warden.target = result.pid;
+  if (!started) memcpy(news.subject, result.subject, sizeof news.subject);
+  report(&warden, &news, started ? offsetof(struct warden_report, subject) : sizeof news);
+  if (started) watch(&warden);
+  return 0;
+}

@@ -1,0 +1,207 @@
+// One cgroup (v2) for each request, inside one for the session: whatever a target forks is born in it and cannot leave it by
+// setsid or by forking twice, and cgroup.kill ends it whole, also a fork storm. DESIGN section 4 "Ending"; the kernel's
+// Documentation/admin-guide/cgroup-v2.rst. Needs a writable cgroup2 mount and Linux 5.14 (cgroup.kill).
+
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { closeFd, killProcess, openDirectory } from '../native.js';
+import type { RunRequest } from '../protocol/run.js';
+import type { Containment, ContainmentMaker } from './containment.js';
+import { type Guard, startGuard } from './guard.js';
+import { processFacts } from './process-tree.js';
+
+/** Emptied cgroups kept for the next request: making one costs more than finding one. */
+const MAX_SPARE = 16;
+
+/** Where this process stands in the cgroup2 hierarchy, also in a hybrid set-up; `undefined`: there is none, or it is not visible. */
+export function ownCgroupDirectory(mountinfo: string, cgroups: string): string | undefined {
+  const own = /^0::(.*)$/m.exec(cgroups)?.[1];
+  if (own === undefined) return undefined;
+  for (const line of mountinfo.split('\n')) {
+    // proc_pid_mountinfo(5): … root mountpoint options [optional fields] - fstype source superoptions
+    const [left = '', right = ''] = line.split(' - ');
+    if (!right.startsWith('cgroup2 ')) continue;
+    const [, , , root = '/', mountPoint = ''] = left.split(' ');
+    const inside = relative(root, own);
+    if (inside.startsWith('..')) continue;
+    return join(unescape(mountPoint), inside);
+  }
+  return undefined;
+}
+
+/** Blanks and the like are octal escapes in mountinfo. */
+function unescape(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function subdirectories(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => join(directory, entry.name));
+  } catch {
+    return [];
+  }
+}
+
+/** Living processes of a cgroup and of those that its members made beneath it. */
+function processesIn(directory: string): number[] {
+  const own = read(join(directory, 'cgroup.procs'))
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 1 && !['Z', 'X', undefined].includes(processFacts(pid)?.state));
+  return [...own, ...subdirectories(directory).flatMap(processesIn)];
+}
+
+/** Removes a cgroup and those beneath it. False: somebody lives there still. */
+function remove(directory: string): boolean {
+  for (const below of subdirectories(directory)) remove(below);
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch {
+    return !existsSync(directory);
+  }
+}
+
+const eventsBuffer = Buffer.alloc(64);
+
+class RequestCgroup implements Containment {
+  readonly kind = 'cgroup';
+  readonly directory: string;
+  readonly cgroupFd: number;
+  readonly warden = undefined;
+  readonly #events: number;
+  readonly #session: SessionCgroup;
+
+  constructor(session: SessionCgroup, directory: string) {
+    this.#session = session;
+    this.directory = directory;
+    this.cgroupFd = openDirectory(directory);
+    try {
+      this.#events = openSync(join(directory, 'cgroup.events'), 'r');
+    } catch (error) {
+      closeFd(this.cgroupFd);
+      throw error;
+    }
+  }
+
+  bind(): void {
+    // The target was born in here.
+  }
+
+  signal(signal: number): boolean {
+    const pids = this.members();
+    for (const pid of pids) killProcess(pid, signal);
+    return pids.length > 0;
+  }
+
+  kill(): boolean {
+    writeFileSync(join(this.directory, 'cgroup.kill'), '1');
+    return !this.isEmpty();
+  }
+
+  isEmpty(): boolean {
+    const bytes = readSync(this.#events, eventsBuffer, 0, eventsBuffer.length, 0);
+    return eventsBuffer.toString('latin1', 0, bytes).startsWith('populated 0');
+  }
+
+  members(): number[] {
+    return this.isEmpty() ? [] : processesIn(this.directory);
+  }
+
+  usage(): { cpuUs: number | undefined; peakBytes: number | undefined } {
+    const cpu = /^usage_usec (\d+)$/m.exec(read(join(this.directory, 'cpu.stat')))?.[1];
+    const peak = read(join(this.directory, 'memory.peak')).trim();
+    return { cpuUs: cpu === undefined ? undefined : Number(cpu), peakBytes: peak === '' ? undefined : Number(peak) };
+  }
+
+  release(): void {
+    this.#session.takeBack(this);
+  }
+
+  close(): boolean {
+    if (!remove(this.directory)) return false;
+    closeFd(this.cgroupFd);
+    closeSync(this.#events);
+    return true;
+  }
+}
+
+export class SessionCgroup implements ContainmentMaker {
+  readonly kind = 'cgroup';
+  readonly directory: string;
+  readonly #guard: Guard | undefined;
+  readonly #spare: RequestCgroup[] = [];
+  /** Released while something lived in them, or before the kernel had counted the last one out. */
+  #occupied: RequestCgroup[] = [];
+  #count = 0;
+
+  /** `undefined` where cgroups cannot be had. */
+  static find(): SessionCgroup | undefined {
+    const own = ownCgroupDirectory(read('/proc/self/mountinfo'), read('/proc/self/cgroup'));
+    if (own === undefined) return undefined;
+    const directory = join(own, `holdfast-${process.pid}`);
+    try {
+      mkdirSync(directory);
+    } catch {
+      return undefined;
+    }
+    if (existsSync(join(directory, 'cgroup.kill'))) return new SessionCgroup(directory);
+    remove(directory);
+    return undefined;
+  }
+
+  private constructor(directory: string) {
+    this.directory = directory;
+    this.#guard = startGuard(directory);
+  }
+
+  make(run: RunRequest): Containment {
+    this.#recheck();
+    // For a report it is one that nobody has used: its counters are the request's alone.
+    const spare = run.report ? undefined : this.#spare.pop();
+    if (spare !== undefined) return spare;
+    const directory = join(this.directory, `r${++this.#count}`);
+    mkdirSync(directory);
+    return new RequestCgroup(this, directory);
+  }
+
+  takeBack(cgroup: RequestCgroup): void {
+    if (!cgroup.isEmpty()) this.#occupied.push(cgroup);
+    else this.#keep(cgroup);
+  }
+
+  #keep(cgroup: RequestCgroup): void {
+    if (this.#spare.length < MAX_SPARE && subdirectories(cgroup.directory).length === 0) this.#spare.push(cgroup);
+    else if (!cgroup.close()) this.#occupied.push(cgroup);
+  }
+
+  #recheck(): void {
+    if (this.#occupied.length === 0) return;
+    const before = this.#occupied;
+    this.#occupied = [];
+    for (const cgroup of before) this.takeBack(cgroup);
+  }
+
+  isHelper(pid: number): boolean {
+    return pid === this.#guard?.pid;
+  }
+
+  killAll(): void {
+    writeFileSync(join(this.directory, 'cgroup.kill'), '1');
+  }
+
+  close(): void {
+    for (const cgroup of [...this.#spare.splice(0), ...this.#occupied.splice(0)]) cgroup.close();
+    remove(this.directory); // if the kernel still counts somebody out, the guard does it
+  }
+}

@@ -1,0 +1,105 @@
+// The agent's wiring: from what the shim captured and the opener wrote down to a session that serves. It runs inside the
+// environment with an empty environment of its own; the launcher's is only data here.
+
+import { closeSync, readFileSync } from 'node:fs';
+import { followParent, setSubreaper, setsid } from '../native.js';
+import { BaseEnvironment } from './base-environment.js';
+import { type Capture, parseCapture } from './capture.js';
+import { Connection } from './connection.js';
+import { SessionCgroup } from './cgroup.js';
+import { type ContainmentMaker, groups } from './containment.js';
+import { Listener } from './listener.js';
+import { Readiness } from './readiness.js';
+import { AgentSession } from './session.js';
+import { type AgentSettings, readSettings } from './settings.js';
+import { Wardens } from './warden.js';
+
+const SIGTERM = 15;
+const RLIMIT_NOFILE = 7;
+
+/**
+ * Runs the agent until its session ends.
+ *
+ * @param stem what the session's files begin with: `<runtime directory>/<id>`.
+ * @param captureFd the shim's capture; taken.
+ * @returns the exit status.
+ */
+export async function runAgent(stem: string, captureFd: number): Promise<number> {
+  const readiness = new Readiness(`${stem}.notify`, undefined);
+  try {
+    const capture = parseCapture(readFileSync(captureFd));
+    closeSync(captureFd);
+    return await serve(stem, capture, readSettings(`${stem}.json`));
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`holdfast: the agent could not start: ${text}\n`);
+    readiness.tell(`HOLDFAST_ERROR=${text}`);
+    return 1;
+  }
+}
+
+async function serve(stem: string, capture: Capture, settings: AgentSettings): Promise<number> {
+  leadOwnSession();
+  setSubreaper();
+  const containment = chooseContainment(settings.containment);
+  const session = new AgentSession({
+    name: settings.name,
+    stem,
+    plan: {
+      base: new BaseEnvironment(capture.environment, settings.declared, settings.weak, settings.pathPrepend),
+      limits: changedLimits(capture),
+      lastPath: undefined,
+    },
+    killGraceMs: settings.killGraceMs,
+    maxConcurrent: settings.maxConcurrent,
+    maxQueue: settings.maxQueue,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    containment,
+    facts: { definition: settings.definition },
+  });
+  const listener = new Listener(`${stem}.sock`, (fd) => Connection.serve(session, fd));
+  const readiness = new Readiness(`${stem}.notify`, settings.notifySocket);
+  const ended = new Promise<number>((resolve) => {
+    let stopping = false;
+    session.onStop = (graceMs) => {
+      if (stopping) return;
+      stopping = true;
+      readiness.tell('STOPPING=1');
+      listener.close();
+      void session.stop(graceMs).then(() => resolve(0));
+    };
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => session.onStop(undefined));
+  // A bug of ours ends the request that met it, not the session.
+  process.on('uncaughtException', (error) => process.stderr.write(`holdfast: internal error: ${error.stack ?? error.message}\n`));
+  if (!readiness.tell(`READY=1\nMAINPID=${process.pid}\nSTATUS=serving '${settings.name}'`)) {
+    process.stderr.write('holdfast: whoever opened this session is gone\n');
+    session.onStop(0);
+  }
+  // The launcher holds the environment; when it ends, the environment has. The opener's end means nothing.
+  if (process.ppid !== settings.openerPid && process.ppid > 1) followParent(SIGTERM);
+  return ended;
+}
+
+/** The most exact that can be had here, unless one is asked for. @throws Error when that one cannot be had. */
+function chooseContainment(wanted: string): ContainmentMaker {
+  if (wanted === 'group') return groups;
+  const cgroup = wanted === 'warden' ? undefined : SessionCgroup.find();
+  if (cgroup !== undefined) return cgroup;
+  if (wanted === 'cgroup') throw new Error('no cgroup v2 can be made here; see holdfast doctor');
+  return new Wardens();
+}
+
+/** Targets must not share a session with the launcher: its terminal signals are not theirs. A session leader already has its own. */
+function leadOwnSession(): void {
+  try {
+    setsid();
+  } catch {
+    // EPERM: we lead the launcher's group, by an exec chain; the opener gave it a session of its own.
+  }
+}
+
+/** What Node has changed of its own limits by now: it raises the soft limit of open files, and nothing else. */
+function changedLimits(capture: Capture): number[] {
+  return capture.limits.filter(([resource]) => resource === RLIMIT_NOFILE).flat();
+}

@@ -1,0 +1,262 @@
+// One request from acceptance to outcome. Owns its passed descriptors until the spawn, and its containment until the end.
+// The only place that decides how a request goes on; DESIGN section 4 "Ending", docs/protocol.md §5.
+
+import { type ChildChange, closeFd, closeFds, killGroup, type SpawnResult, type Started, spawn } from '../native.js';
+import { encodeContinued, encodeNotStarted, encodeRefused, encodeSpawned, encodeStopped } from '../protocol/agent-message.js';
+import { encodeExited } from '../protocol/exited.js';
+import { type CancelledBy, isStep, RefusalCode, Step } from '../protocol/numbers.js';
+import type { RunRequest } from '../protocol/run.js';
+import type { Containment } from './containment.js';
+import { type SpawnPlan, toSpawnRequest } from './spawn-plan.js';
+
+const SIGTERM = 15;
+const SIGCONT = 18;
+const SIGSTOP = 19;
+const ETXTBSY = 26;
+/** Errors that say "no more of that now", not "this can't be": EAGAIN, ENOMEM, ENFILE, EMFILE, ENOSPC. */
+const EXHAUSTED = [11, 12, 23, 24, 28];
+
+function isExhausted(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && EXHAUSTED.includes(Math.abs(Number(error.errno)));
+}
+
+/** A program that is being written is busy for as long as its writer takes to close it; 20 tries at 10 ms. */
+const BUSY_RETRIES = 20;
+const BUSY_RETRY_MS = 10;
+/** Node fires a longer timer at once. */
+const MAX_TIMER_MS = 0x7fffffff;
+/** How often what a cancelled request left is looked for while its grace runs. */
+const EMPTY_POLL_MS = 20;
+
+/** Why a request is ended from our side. */
+export type Canceller = Exclude<CancelledBy, 'nobody'>;
+
+type State =
+  | { kind: 'waiting'; retry?: NodeJS.Timeout }
+  | { kind: 'running' }
+  /** TERM was sent; KILL comes when `kill` fires. */
+  | { kind: 'ending'; by: Canceller; kill: NodeJS.Timeout }
+  /** The target has ended and its outcome is sent; what a cancelled one left is being ended. */
+  | { kind: 'sweeping'; kill: NodeJS.Timeout; poll: NodeJS.Timeout }
+  | { kind: 'ended' };
+
+/** Where answers go. A detached request has none once its job id is sent. */
+export interface Reply {
+  send(frame: Buffer, fds?: readonly number[]): void;
+  /** The last answer has been sent. */
+  end(): void;
+}
+
+/** What a request needs of its session. */
+export interface RequestHost {
+  readonly plan: SpawnPlan;
+  readonly killGraceMs: number;
+  contain(run: RunRequest): Containment;
+  /** The target runs: its changes of state are to come to onChange(). */
+  started(request: Request, pid: number): void;
+  /** A change of a target that the host does not see by itself, since it is not its parent. */
+  changed(change: ChildChange): void;
+  /** Nothing more will come of it. */
+  ended(request: Request): void;
+}
+
+export class Request {
+  readonly run: RunRequest;
+  readonly acceptedAt = performance.now();
+  /** Set when it was detached. */
+  readonly job: string;
+  readonly #host: RequestHost;
+  #reply: Reply | undefined;
+  #fds: number[];
+  #state: State = { kind: 'waiting' };
+  #containment: Containment | undefined;
+  #pid = 0;
+  #startedAt = 0;
+  #spawnUs = 0;
+  #tries = 0;
+  #deadline: NodeJS.Timeout | undefined;
+  /** Signals that came before there was a target. */
+  #early: number[] = [];
+  waitStatus: number | undefined;
+
+  /** Takes `fds`. */
+  constructor(host: RequestHost, run: RunRequest, fds: readonly number[], reply: Reply, job = '') {
+    this.#host = host;
+    this.run = run;
+    this.#fds = [...fds];
+    this.#reply = reply;
+    this.job = job;
+    if (run.timeoutMs !== undefined) this.#waitForDeadline(this.acceptedAt + run.timeoutMs);
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#state.kind === 'running' || this.#state.kind === 'ending';
+  }
+
+  #waitForDeadline(deadline: number): void {
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) this.cancel('deadline');
+    else this.#deadline = setTimeout(() => this.#waitForDeadline(deadline), Math.min(leftMs, MAX_TIMER_MS));
+  }
+
+  /** Starts the target, or says why it cannot be. */
+  start(): void {
+    if (this.#state.kind !== 'waiting') return;
+    const before = performance.now();
+    let result: SpawnResult;
+    try {
+      this.#containment ??= this.#host.contain(this.run);
+      result = spawn(toSpawnRequest(this.#host.plan, this.run, this.#fds, this.#containment));
+    } catch (error) {
+      if (isExhausted(error)) this.#refuseForWant();
+      else this.#refuse(RefusalCode.INTERNAL, `the request could not be started: ${error instanceof Error ? error.message : String(error)}`, '');
+      return;
+    }
+    this.#spawnUs = Math.round((performance.now() - before) * 1000);
+    if (result.started) this.#onStarted(result);
+    else this.#onFailed(result);
+  }
+
+  #onStarted(target: Started): void {
+    const { pid, pidfd } = target;
+    this.#closeFds();
+    this.#pid = pid;
+    this.#startedAt = performance.now();
+    this.#state = { kind: 'running' };
+    this.#host.started(this, pid);
+    this.#containment?.bind(target, (change) => this.#host.changed(change));
+    const spawned = { pid, startNs: process.hrtime.bigint(), job: this.job };
+    if (pidfd >= 0 && this.job === '') this.#reply?.send(encodeSpawned(spawned, 1), [pidfd]);
+    else this.#reply?.send(encodeSpawned(spawned, 0));
+    if (pidfd >= 0) closeFd(pidfd);
+    for (const signal of this.#early) this.signal(signal);
+    if (this.job !== '') this.#endReply();
+  }
+
+  #onFailed(result: SpawnResult & { started: false }): void {
+    if (result.errno === ETXTBSY && result.step === Step.EXEC && ++this.#tries <= BUSY_RETRIES) {
+      this.#state = { kind: 'waiting', retry: setTimeout(() => this.start(), BUSY_RETRY_MS) };
+      return;
+    }
+    if (result.step === Step.FORK && EXHAUSTED.includes(result.errno)) {
+      this.#refuseForWant();
+      return;
+    }
+    const step = isStep(result.step) ? result.step : Step.EXEC;
+    const searched = step === Step.PROGRAM || step === Step.EXEC ? (this.#host.plan.lastPath ?? Buffer.alloc(0)) : Buffer.alloc(0);
+    this.#reply?.send(encodeNotStarted({ step, errno: result.errno, subject: result.subject, searched }));
+    this.#finish();
+  }
+
+  #refuseForWant(): void {
+    this.#refuse(RefusalCode.RESOURCES, 'the session has no room for another process', 'end some of what runs, or raise its limits');
+  }
+
+  #refuse(code: RefusalCode, message: string, hint: string): void {
+    this.#reply?.send(encodeRefused({ code, message, hint }));
+    this.#finish();
+  }
+
+  /** The user's own signal: to the target's group, once, whatever it makes of it. */
+  signal(signal: number): void {
+    if (this.#state.kind === 'waiting') this.#early.push(signal);
+    else if (this.#state.kind === 'running' || this.#state.kind === 'ending') killGroup(this.#pid, signal);
+  }
+
+  suspend(): void {
+    this.signal(SIGSTOP);
+  }
+
+  resume(): void {
+    this.signal(SIGCONT);
+  }
+
+  /** The one way in which we end a request: TERM to everything, then KILL when the grace is over. Later calls change nothing. */
+  cancel(by: Canceller, graceMs: number = this.run.killGraceMs ?? this.#host.killGraceMs): void {
+    if (by === 'client') this.#reply = undefined;
+    if (this.#state.kind === 'waiting') {
+      if (by === 'deadline') this.#refuse(RefusalCode.DEADLINE, 'the deadline passed while the command waited for its turn', '');
+      else this.#refuse(RefusalCode.STOPPING, 'the session was closed before the command could start', '');
+      return;
+    }
+    if (this.#state.kind !== 'running') return;
+    this.#state = { kind: 'ending', by, kill: setTimeout(() => this.#kill(), graceMs) };
+    this.#containment?.signal(SIGTERM);
+    this.#containment?.signal(SIGCONT); // a stopped process would take the TERM only when continued
+  }
+
+  #kill(): void {
+    this.#containment?.kill();
+    if (this.#state.kind === 'sweeping') this.#finish();
+  }
+
+  /** A change of the target's state, from waitid(2). */
+  onChange(change: ChildChange): void {
+    const status = change.waitStatus;
+    if (status === 0xffff) this.#reply?.send(encodeContinued());
+    else if ((status & 0xff) === 0x7f) this.#reply?.send(encodeStopped(status >> 8));
+    else this.#onEnded(change);
+  }
+
+  #onEnded(change: ChildChange): void {
+    const state = this.#state;
+    const cancelledBy = state.kind === 'ending' ? state.by : 'nobody';
+    this.waitStatus = change.waitStatus;
+    this.#reply?.send(
+      encodeExited({
+        waitStatus: change.waitStatus,
+        cancelledBy,
+        usage: change,
+        timings: {
+          queuedUs: Math.max(0, Math.round((this.#startedAt - this.acceptedAt) * 1000) - this.#spawnUs),
+          spawnUs: this.#spawnUs,
+          runUs: Math.round((performance.now() - this.#startedAt) * 1000),
+        },
+        tree: this.run.report ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined }) : { cpuUs: undefined, peakBytes: undefined },
+        leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
+      }),
+    );
+    if (state.kind !== 'ending' || this.#containment === undefined || this.#containment.isEmpty()) {
+      if (state.kind === 'ending') clearTimeout(state.kill);
+      this.#finish();
+      return;
+    }
+    // A cancelled request takes everything with it; what the target left has the rest of the grace.
+    this.#endReply();
+    this.#state = { kind: 'sweeping', kill: state.kill, poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS) };
+  }
+
+  #sweep(): void {
+    if (this.#state.kind !== 'sweeping' || this.#containment?.isEmpty() === false) return;
+    this.#finish();
+  }
+
+  #finish(): void {
+    const state = this.#state;
+    if (state.kind === 'ended') return;
+    if (state.kind === 'waiting') clearTimeout(state.retry);
+    if (state.kind === 'ending' || state.kind === 'sweeping') clearTimeout(state.kill);
+    if (state.kind === 'sweeping') clearInterval(state.poll);
+    this.#state = { kind: 'ended' };
+    if (this.#deadline !== undefined) clearTimeout(this.#deadline);
+    this.#closeFds();
+    this.#containment?.release();
+    this.#endReply();
+    this.#host.ended(this);
+  }
+
+  #endReply(): void {
+    this.#reply?.end();
+    this.#reply = undefined;
+  }
+
+  #closeFds(): void {
+    closeFds(this.#fds);
+    this.#fds = [];
+  }
+}
+

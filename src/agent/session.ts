@@ -1,0 +1,240 @@
+// The agent's whole state: which requests run or wait, whether it serves or stops, when it has idled long enough. DESIGN section 4.
+
+import { readFileSync } from 'node:fs';
+import { type ChildChange, closeFds, killProcess, watchChildren } from '../native.js';
+import { encodeQueued } from '../protocol/agent-message.js';
+import type { JsonObject } from '../protocol/json.js';
+import { RefusalCode } from '../protocol/numbers.js';
+import type { RunRequest } from '../protocol/run.js';
+import { Admission } from './admission.js';
+import { type Connection, type ConnectionHost, Refused, refusalOf } from './connection.js';
+import type { Containment, ContainmentMaker } from './containment.js';
+import { Jobs } from './jobs.js';
+import { descendantsOf } from './process-tree.js';
+import { type Reply, Request, type RequestHost } from './request.js';
+import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
+
+const SIGKILL = 9;
+const SIGTERM = 15;
+const SIGCONT = 18;
+const SWEEP_MS = 10;
+
+export interface SessionSettings {
+  name: string;
+  stem: string;
+  plan: SpawnPlan;
+  killGraceMs: number;
+  maxConcurrent: number;
+  maxQueue: number;
+  /** `null`: never. */
+  idleTimeoutMs: number | null;
+  containment: ContainmentMaker;
+  /** Told by status, as it is. */
+  facts: JsonObject;
+}
+
+export class AgentSession implements RequestHost, ConnectionHost {
+  readonly plan: SpawnPlan;
+  readonly killGraceMs: number;
+  readonly #settings: SessionSettings;
+  readonly #admission: Admission<Request>;
+  readonly #jobs: Jobs;
+  readonly #live = new Set<Request>();
+  readonly #byPid = new Map<number, Request>();
+  readonly #connections = new Set<Connection>();
+  readonly #startedAt = Date.now();
+  #state: 'serving' | 'stopping' = 'serving';
+  #runs = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #drained: (() => void) | undefined;
+  /** Set by main: what a stop asked over the socket leads to. */
+  onStop: (graceMs: number | undefined) => void = () => {};
+
+  constructor(settings: SessionSettings) {
+    this.#settings = settings;
+    this.plan = settings.plan;
+    this.killGraceMs = settings.killGraceMs;
+    this.#admission = new Admission(settings.maxConcurrent, settings.maxQueue);
+    this.#jobs = new Jobs(settings.stem);
+    watchChildren((change) => this.changed(change));
+    this.#restIfIdle();
+  }
+
+  // --- requests ---
+
+  run(run: RunRequest, fds: readonly number[], reply: Reply): Request | undefined {
+    const refusal = this.#findRefusal(run);
+    if (refusal !== undefined) {
+      closeFds(fds);
+      reply.send(refusalOf(refusal));
+      reply.end();
+      return undefined;
+    }
+    const request = run.detach ? this.#detached(run, fds, reply) : new Request(this, run, fds, reply);
+    this.#wake();
+    this.#live.add(request);
+    const admitted = this.#admission.admit(request);
+    if (admitted === 'run') request.start();
+    else if (admitted === 'full') {
+      reply.send(refusalOf(new Refused(RefusalCode.BUSY, `the session's queue of ${this.#settings.maxQueue} is full`, 'try again later, or raise max_queue')));
+      request.cancel('client');
+      reply.end();
+    } else reply.send(encodeQueued(admitted));
+    return request;
+  }
+
+  #findRefusal(run: RunRequest): Refused | undefined {
+    if (this.#state === 'stopping') return new Refused(RefusalCode.STOPPING, 'the session is closing', 'open it again');
+    const cwd = run.cwd.toString('latin1');
+    if (!run.cwdByDescriptor && isInsideProcess(cwd))
+      return new Refused(RefusalCode.BAD_DIRECTORY, `the directory '${run.cwd.toString()}' is inside a process`, 'name the directory by its own path');
+    return undefined;
+  }
+
+  #detached(run: RunRequest, fds: readonly number[], reply: Reply): Request {
+    closeFds(fds);
+    const { id, output, fds: own } = this.#jobs.prepare();
+    const [input = -1, file = -1] = own;
+    const request = new Request(this, { ...run, fds: [0, 1, 2], terminal: { kind: 'plain' }, cwdByDescriptor: false }, [input, file, file], reply, id);
+    this.#jobs.add(id, run, output, request);
+    return request;
+  }
+
+  contain(run: RunRequest): Containment {
+    return this.#settings.containment.make(run);
+  }
+
+  started(request: Request, pid: number): void {
+    this.#runs++;
+    this.#byPid.set(pid, request);
+    if (request.job !== '') this.#jobs.started(request.job, pid);
+  }
+
+  changed(change: ChildChange): void {
+    const request = this.#byPid.get(change.pid);
+    // A child that is nobody's target is a helper of ours, or an orphan that came to us, its subreaper: reaped, and that is all.
+    if (request === undefined) return;
+    const ended = change.waitStatus !== 0xffff && (change.waitStatus & 0xff) !== 0x7f;
+    if (ended) this.#byPid.delete(change.pid);
+    request.onChange(change);
+  }
+
+  ended(request: Request): void {
+    this.#live.delete(request);
+    if (request.job !== '') this.#jobs.ended(request.job, request.waitStatus);
+    for (const next of this.#admission.leave(request)) next.start();
+    if (this.#live.size > 0) return;
+    this.#drained?.();
+    this.#restIfIdle();
+  }
+
+  // --- connections ---
+
+  opened(connection: Connection): void {
+    this.#connections.add(connection);
+  }
+
+  closed(connection: Connection): void {
+    this.#connections.delete(connection);
+  }
+
+  control(request: JsonObject): JsonObject | Promise<JsonObject> {
+    this.#wake();
+    this.#restIfIdle();
+    switch (request['op']) {
+      case 'status':
+        return this.#status();
+      case 'environment':
+        return { base: this.plan.base.entries() };
+      case 'jobs':
+        return { jobs: this.#jobs.list() };
+      case 'job':
+        return this.#job(request['action'], request['id']);
+      case 'stop':
+        setImmediate(() => this.onStop(typeof request['graceMs'] === 'number' ? request['graceMs'] : undefined));
+        return { stopping: true };
+      default:
+        throw new Refused(RefusalCode.UNSUPPORTED, `this agent knows no operation '${String(request['op'])}'`);
+    }
+  }
+
+  async #job(action: unknown, id: unknown): Promise<JsonObject> {
+    if (typeof id !== 'string') throw new Refused(RefusalCode.BAD_REQUEST, 'no job is named');
+    switch (action) {
+      case 'wait':
+        return { job: await this.#jobs.wait(id) };
+      case 'kill':
+        return { job: this.#jobs.kill(id) };
+      case 'logs':
+        return { job: this.#jobs.facts(id) };
+      default:
+        throw new Refused(RefusalCode.UNSUPPORTED, `this agent cannot '${String(action)}' a job`);
+    }
+  }
+
+  #status(): JsonObject {
+    return {
+      protocol: 1,
+      pid: process.pid,
+      name: this.#settings.name,
+      state: this.#state,
+      startedAt: this.#startedAt,
+      uptimeMs: Date.now() - this.#startedAt,
+      running: this.#byPid.size,
+      queued: this.#admission.queued.length,
+      runs: this.#runs,
+      rssBytes: residentBytes(),
+      containment: this.#settings.containment.kind,
+      ...this.#settings.facts,
+    };
+  }
+
+  // --- rest and stop ---
+
+  #wake(): void {
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
+  }
+
+  #restIfIdle(): void {
+    const { idleTimeoutMs } = this.#settings;
+    if (idleTimeoutMs === null || this.#live.size > 0 || this.#idle !== undefined || this.#state === 'stopping') return;
+    this.#idle = setTimeout(() => this.onStop(undefined), idleTimeoutMs);
+  }
+
+  /** Ends every request, then everything any of them left; resolves when nothing of the session lives but the agent. */
+  async stop(graceMs: number = this.killGraceMs): Promise<void> {
+    this.#state = 'stopping';
+    this.#wake();
+    for (const request of [...this.#live]) request.cancel('shutdown', graceMs);
+    if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
+    await this.#sweep(graceMs);
+    this.#settings.containment.close();
+    this.#jobs.close();
+    for (const connection of [...this.#connections]) connection.end();
+  }
+
+  /** What ended requests left behind: TERM, the grace, KILL until none is there. */
+  async #sweep(graceMs: number): Promise<void> {
+    const left = (): number[] => descendantsOf(process.pid).filter((pid) => !this.#settings.containment.isHelper(pid));
+    for (const pid of left()) {
+      killProcess(pid, SIGTERM);
+      killProcess(pid, SIGCONT);
+    }
+    for (const deadline = performance.now() + graceMs; ; ) {
+      const pids = left();
+      if (pids.length === 0) return;
+      if (performance.now() >= deadline) {
+        this.#settings.containment.killAll();
+        for (const pid of pids) killProcess(pid, SIGKILL);
+      }
+      await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
+    }
+  }
+}
+
+/** VmRSS of this process; process.memoryUsage() would walk the heap for more. */
+function residentBytes(): number {
+  const found = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync('/proc/self/status', 'latin1'));
+  return Number(found?.[1] ?? 0) * 1024;
+}

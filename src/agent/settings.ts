@@ -1,0 +1,65 @@
+// What the opener wrote down for its agent (ID.json, written by src/session/record.ts): read once, at the start.
+
+import { readFileSync } from 'node:fs';
+import type { Pairs } from './base-environment.js';
+
+export interface AgentSettings {
+  name: string;
+  killGraceMs: number;
+  maxConcurrent: number;
+  maxQueue: number;
+  idleTimeoutMs: number | null;
+  containment: string;
+  declared: Pairs;
+  weak: Pairs;
+  pathPrepend: string[];
+  /** The process that waits for our readiness, and is our parent when the launcher is an exec chain. */
+  openerPid: number;
+  notifySocket: string | undefined;
+  /** As it was given, for those who ask. */
+  definition: object;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null) throw new Error(`the session's record has no ${what}`);
+  return Object.fromEntries(Object.entries(value));
+}
+
+function numberOf(fields: Fields, key: string): number {
+  const value = fields[key];
+  if (typeof value !== 'number') throw new Error(`the session's record has no number '${key}'`);
+  return value;
+}
+
+function pairsOf(value: unknown): Pairs {
+  if (!Array.isArray(value)) return [];
+  return value.map((pair: unknown) => {
+    if (!Array.isArray(pair)) throw new Error("the session's record has a variable that is no pair");
+    // Variables cross as latin1, one character a byte.
+    return [String(pair[0]), String(pair[1])] as const;
+  });
+}
+
+/** @throws Error that says what is missing: the opener reports it. */
+export function readSettings(path: string): AgentSettings {
+  const record = fieldsOf(JSON.parse(readFileSync(path, 'utf8')), 'content');
+  const definition = fieldsOf(record['definition'], 'definition');
+  const idle = definition['idleTimeoutMs'];
+  const prepend = definition['pathPrepend'];
+  return {
+    name: String(definition['name']),
+    killGraceMs: numberOf(definition, 'killGraceMs'),
+    maxConcurrent: numberOf(definition, 'maxConcurrent'),
+    maxQueue: numberOf(definition, 'maxQueue'),
+    idleTimeoutMs: typeof idle === 'number' ? idle : null,
+    containment: String(definition['containment'] ?? 'auto'),
+    declared: pairsOf(record['declared']),
+    weak: pairsOf(record['weak']),
+    pathPrepend: Array.isArray(prepend) ? prepend.map(String) : [],
+    openerPid: numberOf(record, 'openerPid'),
+    notifySocket: typeof record['notifySocket'] === 'string' ? record['notifySocket'] : undefined,
+    definition,
+  };
+}

@@ -1,0 +1,64 @@
+// From a request and its session to what the native part executes. Checks what only the agent can judge: the directory.
+
+import type { SpawnRequest } from '../native.js';
+import { TerminalKind } from '../protocol/numbers.js';
+import type { RunRequest } from '../protocol/run.js';
+import type { BaseEnvironment } from './base-environment.js';
+import type { Containment } from './containment.js';
+
+/** What all targets of a session share. */
+export interface SpawnPlan {
+  base: BaseEnvironment;
+  /** What Node changed about itself, as it was before: (resource, soft, hard) triples. */
+  limits: readonly number[];
+  /** The PATH of the target that was planned last, for its error message. */
+  lastPath: Buffer | undefined;
+}
+
+const INFINITY = 0xffffffffffffffffn;
+const NO_LIMITS = new Float64Array(0);
+
+const toNumber = (value: bigint): number => (value === INFINITY ? Number.POSITIVE_INFINITY : Number(value));
+
+/** A program name or directory as execve(2) wants it. */
+function terminated(bytes: Buffer): Buffer {
+  const result = Buffer.alloc(bytes.length + 1);
+  bytes.copy(result);
+  return result;
+}
+
+/**
+ * A directory that would be looked up in the agent's own process: it could name a descriptor of the agent, or of another
+ * request. (The native part changes directory only after it has closed them, so a symbolic link there leads nowhere.)
+ */
+export function isInsideProcess(cwd: string): boolean {
+  const normal = cwd.replace(/\/+(\.\/+)*/g, '/');
+  return /^\/proc\/(self|thread-self|\d+)(\/|$)/.test(normal) || /^\/dev\/fd(\/|$)/.test(normal);
+}
+
+/** All buffers and descriptors are borrowed for the time of the spawn. */
+export function toSpawnRequest(plan: SpawnPlan, run: RunRequest, fds: readonly number[], containment: Containment): SpawnRequest {
+  const passed = run.cwdByDescriptor ? fds.slice(0, -1) : fds;
+  const environment = plan.base.forTarget(run.env, run.exact, run.cwd.toString('latin1'));
+  plan.lastPath = environment.path?.subarray(0, -1);
+  const limits = [...plan.limits];
+  for (const { resource, soft, hard } of run.limits) limits.push(resource, toNumber(soft), toNumber(hard));
+  return {
+    program: run.program.length > 0 ? terminated(run.program) : run.argv.block.subarray(0, run.argv.block.indexOf(0) + 1),
+    searchPath: environment.path,
+    argv: run.argv,
+    env: environment,
+    cwd: run.cwdByDescriptor ? undefined : terminated(run.cwd),
+    cwdFd: run.cwdByDescriptor ? (fds.at(-1) ?? -1) : -1,
+    fds: Int32Array.from(passed),
+    numbers: Int32Array.from(run.fds),
+    umask: run.umask,
+    ignored: run.ignored,
+    nice: run.nice,
+    terminal: TerminalKind[run.terminal.kind === 'plain' ? 'PLAIN' : run.terminal.kind === 'pty' ? 'PTY' : 'HANDOVER'],
+    terminalFd: run.terminal.kind === 'plain' ? 0 : run.terminal.fd,
+    limits: limits.length === 0 ? NO_LIMITS : Float64Array.from(limits),
+    cgroupFd: containment.cgroupFd,
+    warden: containment.warden,
+  };
+}

@@ -1,0 +1,49 @@
+// How the `holdfast` command ends, decided in one place: 0 done, 1 failed, 2 misuse, or the signal that interrupted it.
+// The agent and the `runner-exec` fallback have rules of their own.
+
+import { HoldfastError } from '../errors.js';
+
+export type Ending = { readonly kind: 'exit'; readonly code: number } | { readonly kind: 'signal'; readonly signal: number };
+
+/** The command failed, and has already said all there is to say. */
+export class SilentFailure extends Error {}
+
+/** A signal ended the command's work; what it had begun is undone. */
+export class Interrupted extends Error {
+  readonly signal: number;
+  constructor(signal: number) {
+    super(`interrupted by signal ${signal}`);
+    this.signal = signal;
+  }
+}
+
+/** `job wait`: the command ends as the job did. */
+export class EndAs extends Error {
+  readonly ending: Ending;
+  /** @param waitStatus as waitpid(2) gives it for a process that ended. */
+  constructor(waitStatus: number) {
+    super(`ends as wait status ${waitStatus}`);
+    const signal = waitStatus & 0x7f;
+    this.ending = signal === 0 ? { kind: 'exit', code: (waitStatus >> 8) & 0xff } : { kind: 'signal', signal };
+  }
+}
+
+/** The ending for what a command threw; for `undefined`, that of a command that succeeded. */
+export function endingOf(thrown: unknown): Ending {
+  if (thrown === undefined) return { kind: 'exit', code: 0 };
+  if (thrown instanceof Interrupted) return { kind: 'signal', signal: thrown.signal };
+  if (thrown instanceof EndAs) return thrown.ending;
+  if (thrown instanceof HoldfastError && (thrown.code === 'USAGE' || thrown.code === 'NAME_INVALID')) return { kind: 'exit', code: 2 };
+  return { kind: 'exit', code: 1 };
+}
+
+/** What goes to stderr for it, whole lines; empty when nothing is to be said. */
+export function describeFailure(thrown: unknown): string {
+  if (thrown === undefined || thrown instanceof SilentFailure || thrown instanceof Interrupted || thrown instanceof EndAs) return '';
+  if (thrown instanceof HoldfastError) {
+    const hint = thrown.hint === undefined ? '' : `hint: ${thrown.hint}\n`;
+    return `holdfast: ${thrown.message}\n${hint}`;
+  }
+  const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  return `holdfast: a fault of its own: ${detail}\nhint: please report this with the command that you typed\n`;
+}

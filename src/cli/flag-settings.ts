@@ -1,0 +1,67 @@
+// The values of setting flags, checked by the schema that checks holdfast.toml.
+
+import { flagOf, type KeyInfo, SESSION_KEYS } from '../config/keys.js';
+import { findNearestChoice } from '../config/nearest.js';
+import { checkSettings, type Fault, type SessionSettings } from '../config/schema.js';
+import { HoldfastError } from '../errors.js';
+
+/**
+ * The settings that the flags say, relative paths still as typed.
+ *
+ * @param options what commander collected; options that are no key of a session are passed over.
+ * @throws {HoldfastError} `USAGE`.
+ */
+export function settingsFromFlags(options: Readonly<Record<string, unknown>>, launcher: readonly string[]): SessionSettings {
+  const raw: Record<string, unknown> = {};
+  for (const [key, info] of Object.entries<KeyInfo>(SESSION_KEYS)) {
+    const given = options[attributeOf(key)];
+    if (given !== undefined) raw[key] = readFlag(key, info, given);
+  }
+  const inputs = options['input'];
+  if (Array.isArray(inputs)) raw['inputs'] = [...(Array.isArray(raw['inputs']) ? raw['inputs'] : []), ...inputs];
+  if (launcher.length > 0) {
+    if (raw['launcher'] !== undefined)
+      throw new HoldfastError('USAGE', "both '--launcher' and words after '--' are given", { hint: 'keep one' });
+    raw['launcher'] = launcher;
+  }
+  const checked = checkSettings(raw);
+  if ('settings' in checked) return checked.settings;
+  const fault = checked.faults[0];
+  if (fault === undefined) throw new Error('a failed check without a fault');
+  throw badFlag(fault);
+}
+
+function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
+  // What is no number is left as it is: the schema's message says what was expected.
+  if (info.flag === 'count') return typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+  if (info.flag !== 'pairs' || !Array.isArray(given)) return given;
+  const table: Record<string, string> = {};
+  for (const pair of given) {
+    const text = String(pair);
+    const equals = text.indexOf('=');
+    if (equals <= 0) {
+      throw new HoldfastError('USAGE', `'${flagOf(key)} ${text}' is not K=V`, {
+        hint: `write ${flagOf(key)} ${text === '' || equals === 0 ? 'NAME' : text}=VALUE; --pass-env NAME takes the value that NAME has now`,
+      });
+    }
+    const name = text.slice(0, equals);
+    // The schema, like every JavaScript library that takes tables from outside, drops this one; better refused than lost.
+    if (name === '__proto__') throw new HoldfastError('USAGE', `'${flagOf(key)}' cannot set a variable called '__proto__'`);
+    table[name] = text.slice(equals + 1);
+  }
+  return table;
+}
+
+function badFlag(fault: Fault): HoldfastError {
+  const flag = flagOf(fault.path[0] ?? '');
+  const received = String(fault.received);
+  const nearest = findNearestChoice(fault.expected, received);
+  return new HoldfastError('USAGE', `'${flag}' must be ${fault.expected.replace(' in quotes', '')}, not '${received}'`, {
+    hint: nearest === undefined ? "'holdfast open --help' describes each flag" : `did you mean '${nearest}'?`,
+  });
+}
+
+/** The name under which commander keeps an option: `idle_timeout` → `idleTimeout`. */
+function attributeOf(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

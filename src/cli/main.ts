@@ -1,0 +1,56 @@
+// The `holdfast` executable, and the only file that ends the process. The agent and the `runner-exec` fallback are picked out first:
+// they load nothing of the command line.
+
+import { describeFailure, endingOf } from './ending.js';
+
+const SIGPIPE = 13;
+
+/** @returns the exit status, once all is done. */
+async function main(first: string | undefined, rest: readonly string[]): Promise<number> {
+  switch (first) {
+    case '__runner-agent': {
+      const { runAgent } = await import('../agent/main.js');
+      const [stem = '', captureFd = ''] = rest;
+      return runAgent(stem, Number(captureFd));
+    }
+    case '__runner-exec': {
+      const runnerExec = await import('./runner-exec.js');
+      return runnerExec.main([...rest]);
+    }
+    default: {
+      const { run } = await import('./program.js');
+      await run(first === undefined ? [] : [first, ...rest]);
+      return 0;
+    }
+  }
+}
+
+async function end(thrown: unknown): Promise<never> {
+  process.stderr.write(describeFailure(thrown));
+  const ending = endingOf(thrown);
+  if (ending.kind === 'exit') return process.exit(ending.code);
+  await dieBy(ending.signal);
+  return process.exit(128 + ending.signal);
+}
+
+/** Returns where the addon is missing, so that the signal cannot be taken without a core file. */
+async function dieBy(signal: number): Promise<void> {
+  try {
+    const { dieBySignal } = await import('../native.js');
+    dieBySignal(signal);
+  } catch {
+    // Then the exit code tells of it.
+  }
+}
+
+/** A reader that has seen enough ends us as it would any program; Node ignores SIGPIPE and would print a stack instead. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') void dieBy(SIGPIPE).then(() => process.exit(128 + SIGPIPE));
+  else void end(error);
+});
+
+const [, , first, ...rest] = process.argv;
+main(first, rest).then(
+  (code) => process.exit(code),
+  (thrown: unknown) => end(thrown),
+);

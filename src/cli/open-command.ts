@@ -1,0 +1,68 @@
+// What `holdfast open` does: which session is meant, its entry with a line of progress, and how an interruption ends.
+
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+
+import { chooseSession } from '../config/choose.js';
+import { HoldfastError } from '../errors.js';
+import { openSession } from '../session/open.js';
+import { Interrupted } from './ending.js';
+import { settingsFromFlags } from './flag-settings.js';
+import { stayUntilEnd } from './foreground.js';
+import type { OpenFlags } from './open.js';
+import { ProgressLine } from './progress.js';
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+export async function openCommand(name: string | undefined, flags: OpenFlags, launcher: readonly string[]): Promise<void> {
+  refuseBytesThatAreNoText();
+  const definition = chooseSession({
+    name,
+    config: flags.config,
+    project: flags.project,
+    settings: settingsFromFlags({ ...flags }, launcher),
+  });
+  const interruption = new Interruption();
+  const progress = new ProgressLine(process.stderr, definition.name);
+  try {
+    const { pid } = await openSession(definition, { progress: (line) => progress.say(line), signal: interruption.signal });
+    progress.end();
+    if (flags.foreground) await stayUntilEnd(definition.name, pid, interruption.signal);
+  } catch (error) {
+    if (interruption.number !== undefined) throw new Interrupted(interruption.number);
+    throw error;
+  } finally {
+    progress.end();
+    interruption.end();
+  }
+}
+
+/** Node reads its arguments as UTF-8: other bytes are lost before we see them, so they are refused rather than changed. */
+function refuseBytesThatAreNoText(): void {
+  if (!process.argv.some((word) => word.includes('\ufffd')) || isUtf8(readFileSync('/proc/self/cmdline'))) return;
+  throw new HoldfastError('USAGE', 'an argument is not UTF-8', { hint: 'put the launcher into a script, and name that' });
+}
+
+/** The first stop signal, remembered and made an abort; later ones change nothing, since the undoing is under way. */
+class Interruption {
+  readonly #controller = new AbortController();
+  number: number | undefined;
+
+  readonly #onSignal = (signal: (typeof STOP_SIGNALS)[number]): void => {
+    this.number ??= constants.signals[signal];
+    this.#controller.abort();
+  };
+
+  constructor() {
+    for (const signal of STOP_SIGNALS) process.on(signal, this.#onSignal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    for (const signal of STOP_SIGNALS) process.off(signal, this.#onSignal);
+  }
+}

@@ -1,0 +1,86 @@
+// The `holdfast` command line: which commands there are. Each command loads what it needs when it is run, so that `--help` and
+// `doctor` work where the addon does not.
+
+import { Command, CommanderError } from 'commander';
+
+import { addClose } from './close.js';
+import { addCompletion } from './completion.js';
+import { addDoctor } from './doctor.js';
+import { addExplain } from './explain.js';
+import { splitAtDashes } from './flags.js';
+import { addJob } from './job.js';
+import { addJobs } from './jobs.js';
+import { addList } from './list.js';
+import { addLogs } from './logs.js';
+import { addOpen } from './open.js';
+import { addStatus } from './status.js';
+import { usageError } from './usage.js';
+import { readVersion } from './version.js';
+
+/** @param launcher the words after `--`, which belong to `open`. */
+export function buildProgram(launcher: readonly string[] = []): Command {
+  const program = new Command('holdfast')
+    .description('Holds a slow-to-enter environment open, so that runner-exec runs commands in it at the cost of a fork.')
+    .option('-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .enablePositionalOptions()
+    .configureHelp({ sortSubcommands: false })
+    // Commander's own message goes nowhere: main.ts reports it like every other failure.
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+  program.on('option:version', () => {
+    process.stdout.write(`${readVersion()}\n`);
+    throw new CommanderError(0, 'commander.version', '');
+  });
+  addOpen(program, launcher);
+  addClose(program);
+  addList(program);
+  addStatus(program);
+  addLogs(program);
+  addExplain(program);
+  addJobs(program);
+  addJob(program);
+  addDoctor(program);
+  addCompletion(program);
+  program.addHelpText('after', HELP);
+  return program;
+}
+
+const HELP = `
+A session has a NAME. Commands that take [NAME] mean, without one, $HOLDFAST_SESSION, else the project around the working
+directory: the nearest directory upwards with a holdfast.toml or a file such as devenv.nix, flake.nix, shell.nix or .envrc.
+
+Examples:
+  cd project && runner-exec -- make           the project's environment is entered once, then held
+  holdfast open web -- devenv shell --        hold what this launcher enters, as 'web'
+  runner-exec --session web -- npm test       run a command in it
+  holdfast status web                         how it is
+  holdfast close web                          leave it
+
+Exit status: 0 done, 1 failed, 2 misuse. docs/errors.md lists every failure with its cause and cure.`;
+
+/**
+ * Runs one command line.
+ *
+ * @param args the words after `holdfast`.
+ * @throws {HoldfastError} and what else the command throws; `ending.ts` says what it means.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { words, launcher } = cutLauncher(args);
+  try {
+    await buildProgram(launcher).parseAsync(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const usage = usageError(error, words);
+    if (usage !== undefined) throw usage;
+  }
+}
+
+/** Only `open` has a launcher; every other command keeps its `--`. */
+function cutLauncher(args: readonly string[]): { words: string[]; launcher: string[] } {
+  const open = args[0] === 'open' ? buildProgram().commands.find((command) => command.name() === 'open') : undefined;
+  if (open === undefined) return { words: [...args], launcher: [] };
+  const { own, rest } = splitAtDashes(open, args);
+  return { words: own, launcher: rest };
+}

@@ -1,0 +1,100 @@
+// From the command line of `holdfast __runner-exec` to the request of the wire, in bytes. The rules of native/client_environment.c
+// and native/client_directory.c.
+
+import type { Caller } from '../client/caller.js';
+import { isPerProcess, joinDirectory } from '../client/directory.js';
+import {
+  passAllChanges,
+  passChange,
+  prependChange,
+  sessionPassChanges,
+  setChange,
+  terminalChanges,
+  unsetChange,
+} from '../client/environment.js';
+import { HoldfastError } from '../errors.js';
+import { packStrings, type RunRequest } from '../protocol/messages.js';
+import type { Jobserver } from './runner-exec-jobserver.js';
+import type { RunnerOptions } from './runner-exec-options.js';
+import { toBytes, toText } from './runner-exec-words.js';
+
+export interface RunnerContext {
+  readonly caller: Caller;
+  readonly fds: readonly number[];
+  readonly jobserver: Jobserver;
+  /** One of 0, 1 and 2 is a terminal. */
+  readonly seesTerminal: boolean;
+  readonly passNames: Buffer;
+}
+
+/** @throws {HoldfastError} `USAGE`, `DIRECTORY_REFUSED`. */
+export function runnerRequest(options: RunnerOptions, context: RunnerContext): RunRequest {
+  const { caller } = context;
+  const cwd = directoryOf(options, caller);
+  const [program = '', ...args] = options.command.map(toBytes);
+  return {
+    exact: options.exact,
+    detach: options.detach,
+    report: options.report !== undefined,
+    cwdByDescriptor: cwd === undefined,
+    terminal: { kind: 'plain' },
+    nice: options.nice,
+    umask: caller.umask,
+    ignored: caller.ignored,
+    killGraceMs: options.killGraceMs,
+    timeoutMs: options.timeoutMs,
+    fds: context.fds,
+    limits: options.limits,
+    argv: packStrings([options.argv0 === undefined ? program : toBytes(options.argv0), ...args]),
+    program: options.argv0 === undefined ? NO_BYTES : Buffer.from(program),
+    env: packStrings(changesOf(options, context, cwd)),
+    cwd: cwd ?? NO_BYTES,
+  };
+}
+
+/** Weakest first: terminal, the session's own list, make's, then what was typed in the order typed. */
+function changesOf(options: RunnerOptions, { caller, jobserver, seesTerminal, passNames }: RunnerContext, cwd: Buffer | undefined): Buffer[] {
+  const { variables } = caller;
+  const changes: Buffer[] = [];
+  if (!options.exact && seesTerminal) changes.push(...terminalChanges(variables));
+  if (!options.exact) changes.push(...sessionPassChanges(passNames, variables));
+  if (jobserver.there) changes.push(...sessionPassChanges(MAKE_NAMES, variables));
+  for (const option of options.env) {
+    switch (option.kind) {
+      case 'set':
+        changes.push(setChange(toBytes(option.name), toBytes(option.value)));
+        break;
+      case 'unset':
+        changes.push(unsetChange(toBytes(option.name)));
+        break;
+      case 'pass':
+        if (option.name === '*') changes.push(...passAllChanges(variables, options.exact));
+        else changes.push(passChange(toBytes(option.name), variables));
+        break;
+      case 'path-prepend':
+        changes.push(prependChange(joinDirectory(cwd, toBytes(option.directory)) ?? toBytes(option.directory)));
+        break;
+    }
+  }
+  return changes;
+}
+
+/** `undefined`: the working directory has no name, and travels as a descriptor. */
+function directoryOf({ cwd }: RunnerOptions, caller: Caller): Buffer | undefined {
+  if (cwd === undefined) return caller.directory;
+  const path = joinDirectory(caller.directory, toBytes(cwd));
+  if (path === undefined) {
+    throw new HoldfastError('USAGE', `cannot use the directory '${toText(cwd)}': the path is too long, or the current directory has no name`, {
+      hint: 'give an absolute path',
+    });
+  }
+  if (isPerProcess(path)) {
+    throw new HoldfastError('DIRECTORY_REFUSED', `cannot use the directory '${toText(cwd)}': that path means another place in every process`, {
+      hint: 'name the directory itself',
+    });
+  }
+  return path;
+}
+
+const MAKE_NAMES = Buffer.from('MAKEFLAGS\nMFLAGS\nMAKELEVEL');
+const NO_BYTES = Buffer.alloc(0);

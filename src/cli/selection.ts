@@ -1,0 +1,32 @@
+// Which session a command with an optional NAME means: NAME, else $HOLDFAST_SESSION, else the project around the working directory.
+
+import { isUtf8 } from 'node:buffer';
+
+import { physicalDirectory, selectSession } from '../client/locate.js';
+import { HoldfastError } from '../errors.js';
+
+/** @throws {HoldfastError} `NO_PROJECT` when nothing says which. */
+export function selectName(name: string | undefined): string {
+  const environmentSession = process.env['HOLDFAST_SESSION'];
+  const selection = selectSession({
+    session: name === undefined ? undefined : Buffer.from(name),
+    environmentSession: environmentSession === undefined ? undefined : Buffer.from(environmentSession),
+    directory: physicalDirectory,
+  });
+  switch (selection.kind) {
+    case 'session':
+      return selection.name.toString();
+    case 'project':
+      return directoryName(selection.directory);
+    case 'socket':
+      throw new Error('no socket was offered for selection');
+  }
+}
+
+/** A project's name is its directory. */
+export function directoryName(directory: Buffer): string {
+  if (isUtf8(directory)) return directory.toString();
+  throw new HoldfastError('NAME_INVALID', `the name of the project '${directory}' is not UTF-8`, {
+    hint: "open it under a name of its own: 'holdfast open NAME -- LAUNCHER...'",
+  });
+}

@@ -1,0 +1,48 @@
+// What is known of an open session: its agent's answer, its record, and where its socket is.
+
+import * as v from 'valibot';
+
+import { HoldfastError } from '../errors.js';
+import { control } from '../session/control.js';
+import { isStale } from '../session/freshness.js';
+import { readOpened } from './opened.js';
+
+const TIMEOUT_MS = 5000;
+
+/** What is shown; an agent of another version may say more. */
+const STATUS = v.object({
+  pid: v.number(),
+  name: v.string(),
+  state: v.picklist(['serving', 'stopping']),
+  startedAt: v.number(),
+  uptimeMs: v.number(),
+  running: v.number(),
+  queued: v.number(),
+  runs: v.number(),
+  rssBytes: v.number(),
+  containment: v.string(),
+});
+
+export interface SessionStatus extends v.InferOutput<typeof STATUS> {
+  readonly socket: string;
+  readonly log: string;
+  readonly mode: string;
+  readonly directory: string;
+  /** An input is no longer what it was when the environment was entered. */
+  readonly stale: boolean;
+}
+
+/** @throws {HoldfastError} `NO_SESSION`, `AGENT_FROZEN`, and as `control`. */
+export async function sessionStatus(name: string): Promise<SessionStatus> {
+  const answer = await control(name, { op: 'status', protocol: 1 }, { timeoutMs: TIMEOUT_MS });
+  const parsed = v.safeParse(STATUS, answer);
+  if (!parsed.success) {
+    throw new HoldfastError('PROTOCOL', `the status of session '${name}' is not understood: ${parsed.issues[0].message}`, {
+      hint: 'close the session and open it again with this version of Holdfast',
+    });
+  }
+  const { record, socket, log } = readOpened(name);
+  const { mode, directory } = record.definition;
+  const { pid, name: own, state, ...rest } = parsed.output;
+  return { pid, socket, log, name: own, mode, directory, state, stale: isStale(record), ...rest };
+}

@@ -1,0 +1,47 @@
+// `holdfast status`: how one session is.
+
+import type { Command } from 'commander';
+
+import { selectName } from './selection.js';
+import { formatFacts, formatSpan } from './table.js';
+
+export function addStatus(program: Command): void {
+  program
+    .command('status')
+    .description('tell how a session is: its agent, what runs in it, whether it is stale')
+    .argument('[name]', 'the session')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Fails when the session is not open.
+
+Examples:
+  holdfast status web
+  holdfast status --json | jq .pid          the agent of this project's session`,
+    )
+    .action(status);
+}
+
+async function status(given: string | undefined, options: { json?: true }): Promise<void> {
+  const name = selectName(given);
+  const { sessionStatus } = await import('./session-status.js');
+  const found = await sessionStatus(name);
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`);
+    return;
+  }
+  process.stdout.write(
+    formatFacts([
+      ['session', found.name],
+      ['mode', found.mode],
+      ['state', found.stale ? `${found.state}, stale` : found.state],
+      ['agent', String(found.pid)],
+      ['socket', found.socket],
+      ['open for', formatSpan(found.uptimeMs)],
+      ['commands', `${found.running} running, ${found.queued} waiting, ${found.runs} in all`],
+      ['containment', found.containment],
+      ['memory', `${Math.round(found.rssBytes / 1024 / 1024)} MB`],
+    ]),
+  );
+}

@@ -1,0 +1,23 @@
+// What an agent's REFUSED means on this side: our own failure, with a code of the closed list. docs/protocol.md §5.
+
+import { HoldfastError, type HoldfastErrorCode } from '../errors.js';
+import { type Refusal, type RefusalName, refusalName } from '../protocol/messages.js';
+
+const CODE_OF: Readonly<Record<RefusalName, HoldfastErrorCode>> = {
+  VERSION: 'VERSION_MISMATCH',
+  BAD_REQUEST: 'REQUEST_INVALID',
+  BUSY: 'BUSY',
+  STOPPING: 'SESSION_STOPPING',
+  RESOURCES: 'RESOURCES',
+  NOT_PERMITTED: 'NOT_PERMITTED',
+  TOO_LARGE: 'TOO_LARGE',
+  BAD_DIRECTORY: 'DIRECTORY_REFUSED',
+  INTERNAL: 'INTERNAL',
+  UNSUPPORTED: 'UNSUPPORTED',
+  DEADLINE: 'DEADLINE',
+};
+
+/** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. */
+export function refusalError(refusal: Refusal): HoldfastError {
+  return new HoldfastError(CODE_OF[refusalName(refusal.code)], refusal.message, refusal.hint === '' ? {} : { hint: refusal.hint });
+}

@@ -1,0 +1,153 @@
+// From what a program asks for to the request of the wire (docs/protocol.md §4, RUN). Pure but for what `Caller` was made from.
+
+import { HoldfastError } from '../errors.js';
+import { packStrings, ProtocolError, encodeRun, type RunLimit, type RunRequest } from '../protocol/messages.js';
+import type { Caller } from './caller.js';
+import { isPerProcess, joinDirectory } from './directory.js';
+import { type Bytes, passAllChanges, passChange, prependChange, sessionPassChanges, setChange, terminalChanges, unsetChange } from './environment.js';
+import { type LimitName, type LimitValue, limitOf } from './limits.js';
+
+/** A command to run in a session. Strings stand for their UTF-8; a Buffer is taken byte for byte. */
+export interface RunSpec {
+  /** With a slash: relative to `cwd`. Without: looked up on the PATH that the target will have. */
+  readonly program: Bytes;
+  readonly args?: readonly Bytes[] | undefined;
+  /** What the program sees as its own name; the program as given, when absent. */
+  readonly argv0?: Bytes | undefined;
+  /** Set on top of the session's environment; `undefined` takes a variable out. */
+  readonly env?: Readonly<Record<string, Bytes | undefined>> | undefined;
+  /** Names of variables that are taken from this process now; `'*'`: all, where the session has none of that name. */
+  readonly passEnv?: readonly string[] | undefined;
+  /** Directories in front of PATH, the first one leads; relative ones are taken from `cwd`. */
+  readonly pathPrepend?: readonly Bytes[] | undefined;
+  /** The environment is what this spec says and nothing else. */
+  readonly exact?: boolean | undefined;
+  /** This process's working directory when absent; a relative one is taken from there. */
+  readonly cwd?: Bytes | undefined;
+  readonly umask?: number | undefined;
+  /** Absolute, -20 to 19. */
+  readonly nice?: number | undefined;
+  readonly limits?: Readonly<Partial<Record<LimitName, LimitValue | { readonly soft: LimitValue; readonly hard: LimitValue }>>> | undefined;
+  /** From the agent's taking it to TERM, waiting in the queue included. */
+  readonly timeoutMs?: number | undefined;
+  /** From TERM to KILL when the request is cancelled; the session's when absent. */
+  readonly killGraceMs?: number | undefined;
+}
+
+/** What else the request depends on. */
+export interface RequestContext {
+  readonly caller: Caller;
+  /** Numbers in the target of the descriptors that ride along. */
+  readonly numbers: readonly number[];
+  /** The session's `runtime_pass_env`, one a line. */
+  readonly passNames: Buffer;
+  /** One of 0, 1 and 2 is a terminal. */
+  readonly seesTerminal: boolean;
+  readonly report: boolean;
+}
+
+/** @throws {HoldfastError} `REQUEST_INVALID`, `DIRECTORY_REFUSED`. */
+export function buildRequest(spec: RunSpec, context: RequestContext): RunRequest {
+  const { caller } = context;
+  const program = Buffer.from(spec.program);
+  if (program.length === 0) throw new HoldfastError('REQUEST_INVALID', "the program is ''");
+  const cwd = directoryOf(spec, caller);
+  return {
+    exact: spec.exact ?? false,
+    detach: false,
+    report: context.report,
+    cwdByDescriptor: cwd === undefined,
+    terminal: { kind: 'plain' },
+    nice: spec.nice,
+    umask: spec.umask ?? caller.umask,
+    ignored: caller.ignored,
+    killGraceMs: spec.killGraceMs,
+    timeoutMs: spec.timeoutMs,
+    fds: context.numbers,
+    limits: limitsOf(spec),
+    argv: packed('argv', [spec.argv0 ?? program, ...(spec.args ?? [])]),
+    program: spec.argv0 === undefined ? NO_BYTES : program,
+    env: packed('env', changesOf(spec, context, cwd)),
+    cwd: cwd ?? NO_BYTES,
+  };
+}
+
+/** Weakest first, since a later change wins. */
+function changesOf(spec: RunSpec, { caller, passNames, seesTerminal }: RequestContext, cwd: Buffer | undefined): Buffer[] {
+  const exact = spec.exact ?? false;
+  const changes: Buffer[] = [];
+  if (!exact && seesTerminal) changes.push(...terminalChanges(caller.variables));
+  if (!exact && passNames.length > 0) changes.push(...sessionPassChanges(passNames, caller.variables));
+  for (const name of spec.passEnv ?? []) {
+    if (name === '*') changes.push(...passAllChanges(caller.variables, exact));
+    else changes.push(passChange(checkedName(name), caller.variables));
+  }
+  for (const [name, value] of Object.entries(spec.env ?? {})) {
+    changes.push(value === undefined ? unsetChange(checkedName(name)) : setChange(checkedName(name), value));
+  }
+  for (const directory of spec.pathPrepend ?? []) changes.push(prependChange(joinDirectory(cwd, Buffer.from(directory)) ?? directory));
+  return changes;
+}
+
+/** The whole RUN frame. @throws {HoldfastError} `TOO_LARGE`, `REQUEST_INVALID`. */
+export function encodeRequest(request: RunRequest): Buffer {
+  try {
+    return encodeRun(request);
+  } catch (error) {
+    throw requestError(error);
+  }
+}
+
+function directoryOf({ cwd }: RunSpec, { directory }: Caller): Buffer | undefined {
+  if (cwd === undefined) return directory;
+  if (cwd.length === 0) throw new HoldfastError('REQUEST_INVALID', "the working directory is ''");
+  const path = joinDirectory(directory, Buffer.from(cwd));
+  if (path === undefined) {
+    throw new HoldfastError('REQUEST_INVALID', `cannot use the directory '${cwd}': the current directory has no name`, { hint: 'give an absolute path' });
+  }
+  if (isPerProcess(path)) {
+    throw new HoldfastError('DIRECTORY_REFUSED', `cannot use the directory '${cwd}': that path means another place in every process`, {
+      hint: 'name the directory itself',
+    });
+  }
+  return path;
+}
+
+function limitsOf({ limits }: RunSpec): RunLimit[] {
+  if (limits === undefined) return NO_LIMITS;
+  const found: RunLimit[] = [];
+  let name: LimitName;
+  for (name in limits) {
+    const value = limits[name];
+    if (value === undefined) continue;
+    found.push(typeof value === 'object' ? limitOf(name, value.soft, value.hard) : limitOf(name, value, value));
+  }
+  return found;
+}
+
+function checkedName(name: string): string {
+  if (name === '' || name.includes('=')) throw new HoldfastError('REQUEST_INVALID', `'${name}' cannot be the name of a variable`);
+  return name;
+}
+
+function packed(what: string, items: readonly Bytes[]): RunRequest['argv'] {
+  try {
+    return packStrings(items);
+  } catch (error) {
+    throw requestError(error, what);
+  }
+}
+
+function requestError(error: unknown, what = 'the request'): HoldfastError {
+  if (!(error instanceof ProtocolError)) throw error;
+  if (error.code === 'FRAME_TOO_LARGE') {
+    return new HoldfastError('TOO_LARGE', `the request is too large: ${error.message}`, {
+      hint: 'hand large inputs over in a file or through a pipe',
+      cause: error,
+    });
+  }
+  return new HoldfastError('REQUEST_INVALID', `${what} cannot be sent: ${error.message}`, { cause: error });
+}
+
+const NO_BYTES = Buffer.alloc(0);
+const NO_LIMITS: RunLimit[] = [];

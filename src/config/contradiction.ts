@@ -1,0 +1,51 @@
+// Settings that are each right and cannot be together. Checked in a file, and again once flags are laid over it.
+
+import type { SessionSettings } from './schema.js';
+
+export interface Contradiction {
+  /** The key to point at: the later of the two. */
+  readonly key: keyof SessionSettings;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Each says what environment is entered. */
+export const ENTRY_KEYS = ['launcher', 'source', 'source_command', 'provider'] as const;
+/** Only for mode "wrap". */
+export const WRAP_KEYS = ['prefix', 'operand', 'env_style', 'env_option', 'cwd_option'] as const;
+
+export type SessionMode = NonNullable<SessionSettings['mode']>;
+
+/** The mode said, or what the other settings make plain: a prefix is only for wrap. */
+export function modeOf(settings: SessionSettings): SessionMode {
+  return settings.mode ?? (settings.prefix === undefined ? 'session' : 'wrap');
+}
+
+/** The first contradiction in `settings`; what is merely absent is none. */
+export function findContradiction(settings: SessionSettings): Contradiction | undefined {
+  const mode = modeOf(settings);
+  const entries = ENTRY_KEYS.filter((key) => settings[key] !== undefined);
+  const [first, second] = entries;
+  if (first !== undefined && second !== undefined) {
+    return { key: second, message: `'${first}' and '${second}' both say what is entered`, hint: `keep one of ${ENTRY_KEYS.join(', ')}` };
+  }
+  if (first !== undefined && (mode === 'wrap' || mode === 'host')) {
+    const hint = mode === 'wrap' ? 'what is put in front of each command is its prefix' : 'mode "host" is no environment at all';
+    return { key: first, message: `'${first}' has no meaning with mode "${mode}"`, hint };
+  }
+  if (mode !== 'wrap') {
+    const wrapKey = WRAP_KEYS.find((key) => settings[key] !== undefined);
+    if (wrapKey !== undefined) {
+      return { key: wrapKey, message: `'${wrapKey}' has no meaning with mode "${mode}"`, hint: 'it belongs to mode = "wrap"' };
+    }
+  }
+  if (settings.launcher_style !== undefined && first !== undefined && first !== 'launcher') {
+    return { key: 'launcher_style', message: `'launcher_style' has no meaning with '${first}'`, hint: 'it belongs to launcher' };
+  }
+  const { env_style: style } = settings;
+  if (settings.env_option !== undefined && style !== 'option' && style !== 'option-by-name' && style !== 'setenv') {
+    const message = `'env_option' has no meaning with env_style "${style ?? 'inherit'}"`;
+    return { key: 'env_option', message, hint: 'it belongs to env_style "option", "option-by-name" or "setenv"' };
+  }
+  return undefined;
+}

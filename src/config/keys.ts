@@ -1,0 +1,73 @@
+// Every key of a session table in holdfast.toml, and by the same name (`idle_timeout`, `--idle-timeout`) every flag of `holdfast open`.
+// Data alone: schema.ts says what a value must be, docs/config.md explains; tests compare all three.
+
+import type { SessionSettings } from './schema.js';
+
+export interface KeyInfo {
+  /** The value in `--help`. */
+  readonly placeholder: string;
+  /** What it does, for `--help`. */
+  readonly about: string;
+  /** How often and how the flag is given: once; once per item; once per K=V pair. */
+  readonly flag: 'once' | 'count' | 'each' | 'pairs';
+  /** The default as docs/config.md shows it. */
+  readonly fallback: string;
+}
+
+export const SESSION_KEYS = {
+  mode: { placeholder: 'MODE', flag: 'once', fallback: 'session', about: 'host, snapshot, session or wrap' },
+  launcher: { placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of the launcher (or all of them after --)' },
+  launcher_style: {
+    placeholder: 'STYLE',
+    flag: 'once',
+    fallback: 'words',
+    about: 'words: the agent is appended to the launcher as words; string: as one shell-quoted word (nix-shell --run, su -c)',
+  },
+  source: { placeholder: 'SCRIPT', flag: 'once', fallback: '', about: 'bash script to source' },
+  source_command: { placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of a command that prints bash code' },
+  provider: { placeholder: 'P', flag: 'once', fallback: 'by file', about: 'a tool that Holdfast knows: nix-develop, direnv …' },
+  env: { placeholder: 'K=V', flag: 'pairs', fallback: '{}', about: 'set a variable for every command' },
+  runtime_env: { placeholder: 'K=V', flag: 'pairs', fallback: '{}', about: 'the same, without being part of the identity' },
+  pass_env: {
+    placeholder: 'K',
+    flag: 'each',
+    fallback: '[]',
+    about: "pass a variable as it is now; '*': all, weaker than the environment",
+  },
+  runtime_pass_env: { placeholder: 'K', flag: 'each', fallback: '[]', about: "pass the caller's variable, read at each command" },
+  launch_pass_env: { placeholder: 'K', flag: 'each', fallback: '[]', about: 'let the launcher itself see a variable' },
+  path_prepend: { placeholder: 'DIR', flag: 'each', fallback: '[]', about: 'put a directory in front of PATH' },
+  inputs: { placeholder: 'FILE', flag: 'each', fallback: "the provider's", about: 'a file that the environment is made of' },
+  on_stale: { placeholder: 'WHAT', flag: 'once', fallback: 'reopen', about: 'when an input changed: reopen, warn or refuse' },
+  idle_timeout: { placeholder: 'DUR', flag: 'once', fallback: '1h', about: 'close after this long without a command, or never' },
+  open_timeout: { placeholder: 'DUR', flag: 'once', fallback: '10m', about: 'how long the launcher may take' },
+  kill_grace: { placeholder: 'DUR', flag: 'once', fallback: '2s', about: 'from SIGTERM to SIGKILL' },
+  max_concurrent: { placeholder: 'N', flag: 'count', fallback: '0', about: 'commands at once; 0: no limit' },
+  max_queue: { placeholder: 'N', flag: 'count', fallback: '1024', about: 'commands that may wait for a turn' },
+  containment: {
+    placeholder: 'KIND',
+    flag: 'once',
+    fallback: 'auto',
+    about: "how a command's processes are kept together: auto, cgroup, warden or group",
+  },
+  prefix: { placeholder: 'WORD', flag: 'each', fallback: '', about: 'wrap: one word of what is put in front of a command' },
+  operand: { placeholder: 'WORD', flag: 'each', fallback: '[]', about: "wrap: one word after the prefix's options (the container)" },
+  env_style: {
+    placeholder: 'STYLE',
+    flag: 'once',
+    fallback: 'inherit',
+    about: 'wrap: inherit, option, option-by-name, setenv, env-command or remote-shell',
+  },
+  env_option: { placeholder: 'OPT', flag: 'once', fallback: '-e or --setenv', about: "wrap: the prefix's option for a variable" },
+  cwd_option: { placeholder: 'OPT', flag: 'once', fallback: '', about: "wrap: the prefix's option for the directory" },
+} as const satisfies Record<keyof SessionSettings, KeyInfo>;
+
+export type SessionKey = keyof typeof SESSION_KEYS;
+
+/** In the order of `--help` and of docs/config.md. */
+export const SESSION_KEY_NAMES: readonly string[] = Object.keys(SESSION_KEYS);
+
+/** `idle_timeout` → `--idle-timeout`. */
+export function flagOf(key: string): string {
+  return `--${key.replaceAll('_', '-')}`;
+}

@@ -1,0 +1,129 @@
+// What each key of a session table may hold. Every message completes "'key' must be …".
+
+import * as v from 'valibot';
+
+import { PROVIDER_NAMES } from '../session/launchers/providers.js';
+import { findDuration } from './duration.js';
+
+const MODES = ['host', 'snapshot', 'session', 'wrap'] as const;
+const ENV_STYLES = ['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const;
+
+const TEXT = 'text in quotes';
+const text = v.pipe(v.string(TEXT), v.minLength(1, 'text that is not empty'), v.check(hasNoNul, 'text without a NUL'));
+
+const WORDS = 'a list of words in quotes, such as ["devenv", "shell", "--"]';
+const words = v.pipe(v.array(v.pipe(v.string(WORDS), v.check(hasNoNul, 'words without a NUL')), WORDS), v.minLength(1, WORDS));
+
+const LIST = 'a list of text in quotes, such as ["a", "b"]';
+const list = v.array(v.pipe(v.string(LIST), v.minLength(1, 'a list without empty text'), v.check(hasNoNul, 'text without a NUL')), LIST);
+
+const NAMES = 'a list of variable names, such as ["SSH_AUTH_SOCK"]';
+const names = v.array(v.pipe(v.string(NAMES), v.check(isVariableName, NAMES)), NAMES);
+
+const VALUE = 'text in quotes, such as "0"';
+const variables = v.pipe(
+  v.record(
+    v.string(),
+    v.pipe(v.string(VALUE), v.check(hasNoNul, 'text without a NUL')),
+    'a table of variables, such as { CGO_ENABLED = "0" }',
+  ),
+  v.check((table) => Object.keys(table).every(isVariableName), 'a table whose names are not empty and hold no "="'),
+);
+
+const COUNT = 'a whole number from 0 to 1000000';
+const count = v.pipe(v.number(COUNT), v.integer(COUNT), v.minValue(0, COUNT), v.maxValue(1_000_000, COUNT));
+
+const DURATION = 'a duration in quotes, such as "500ms", "90s" or "1h"';
+const duration = v.pipe(
+  v.string(DURATION),
+  v.rawTransform<string, number>(({ dataset, addIssue, NEVER }) => {
+    const ms = findDuration(dataset.value);
+    if (typeof ms === 'number') return ms;
+    addIssue({ message: DURATION });
+    return NEVER;
+  }),
+);
+
+const DURATION_OR_NEVER = 'a duration in quotes, such as "500ms", "90s", "1h" or "never"';
+const durationOrNever = v.pipe(
+  v.string(DURATION_OR_NEVER),
+  v.rawTransform<string, number | null>(({ dataset, addIssue, NEVER }) => {
+    const ms = findDuration(dataset.value);
+    if (ms !== undefined) return ms;
+    addIssue({ message: DURATION_OR_NEVER });
+    return NEVER;
+  }),
+);
+
+const entries = {
+  mode: choice(MODES),
+  launcher: words,
+  launcher_style: choice(['words', 'string'] as const),
+  source: text,
+  source_command: words,
+  provider: v.picklist(PROVIDER_NAMES, oneOf(PROVIDER_NAMES)),
+  env: variables,
+  runtime_env: variables,
+  pass_env: names,
+  runtime_pass_env: names,
+  launch_pass_env: names,
+  path_prepend: list,
+  inputs: list,
+  on_stale: choice(['reopen', 'warn', 'refuse'] as const),
+  idle_timeout: durationOrNever,
+  open_timeout: duration,
+  kill_grace: duration,
+  max_concurrent: count,
+  max_queue: count,
+  containment: choice(['auto', 'cgroup', 'warden', 'group'] as const),
+  prefix: words,
+  operand: list,
+  env_style: choice(ENV_STYLES),
+  env_option: text,
+  cwd_option: text,
+};
+
+const SETTINGS_SCHEMA = v.partial(v.strictObject(entries, 'a table'));
+
+/** A session as declared: what is absent was not said. Durations are milliseconds, `null` is "never". */
+export type SessionSettings = v.InferOutput<typeof SETTINGS_SCHEMA>;
+
+/** What is wrong with one value. `path` leads from the session table to it. */
+export interface Fault {
+  readonly path: readonly string[];
+  readonly unknownKey: boolean;
+  /** Completes "'key' must be …". */
+  readonly expected: string;
+  readonly received: unknown;
+}
+
+/** Checks one session table: its settings, or every fault in it. */
+export function checkSettings(input: unknown): { settings: SessionSettings } | { faults: readonly Fault[] } {
+  const result = v.safeParse(SETTINGS_SCHEMA, input);
+  if (result.success) return { settings: result.output };
+  return {
+    faults: result.issues.map((issue) => ({
+      path: issue.path?.map((item) => String(item.key)) ?? [],
+      unknownKey: issue.type === 'strict_object' && issue.expected === 'never',
+      expected: issue.message,
+      received: issue.input,
+    })),
+  };
+}
+
+function choice<const T extends readonly [string, ...string[]]>(options: T): v.PicklistSchema<T, string> {
+  return v.picklist(options, oneOf(options));
+}
+
+function oneOf(options: readonly string[]): string {
+  return `one of ${options.map((option) => `"${option}"`).join(', ')}`;
+}
+
+/** Bytes that a variable's name cannot hold are "=" and NUL; everything else is left to the programs that read it. */
+function isVariableName(name: string): boolean {
+  return name !== '' && !name.includes('=') && hasNoNul(name);
+}
+
+function hasNoNul(value: string): boolean {
+  return !value.includes('\0');
+}

@@ -1,0 +1,50 @@
+// Our own failures. How a target ended is an `Outcome` (src/protocol/outcome.ts), never one of these.
+// docs/errors.md lists every code with cause and cure; test/unit/errors.test.ts compares the two.
+
+/** Every way in which Holdfast itself can fail. */
+export const HOLDFAST_ERROR_CODES = [
+  'AGENT_FROZEN',
+  'ALREADY_OPEN',
+  'BUSY',
+  'CONFIG_INVALID',
+  'CONFIG_UNREADABLE',
+  'DEADLINE',
+  'DIRECTORY_REFUSED',
+  'INTERNAL',
+  'LAUNCH_FAILED',
+  'LAUNCH_INTERRUPTED',
+  'LAUNCH_TIMEOUT',
+  'NAME_INVALID',
+  'NATIVE_MISSING',
+  'NOT_PERMITTED',
+  'NO_PROJECT',
+  'NO_SESSION',
+  'PATH_TOO_LONG',
+  'PROTOCOL',
+  'REQUEST_INVALID',
+  'RESOURCES',
+  'RUNTIME_DIR',
+  'SESSION_LOST',
+  'SESSION_STOPPING',
+  'TOO_LARGE',
+  'UNSUPPORTED',
+  'USAGE',
+  'VERSION_MISMATCH',
+] as const;
+
+export type HoldfastErrorCode = (typeof HOLDFAST_ERROR_CODES)[number];
+
+/** Our own failure. A target that exits non-zero is an `Outcome`, never an error. */
+export class HoldfastError extends Error {
+  static {
+    this.prototype.name = 'HoldfastError';
+  }
+  /** What the user can do next: one sentence, or absent. Never repeats the message. */
+  readonly hint: string | undefined;
+  readonly code: HoldfastErrorCode;
+  constructor(code: HoldfastErrorCode, message: string, more: { cause?: unknown; hint?: string } = {}) {
+    super(message, 'cause' in more ? { cause: more.cause } : undefined);
+    this.code = code;
+    this.hint = more.hint;
+  }
+}

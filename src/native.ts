@@ -1,0 +1,438 @@
+// The door to the addon, and the only file that loads it. Raw descriptor numbers are at home here and in channel.ts; each
+// function says who owns them. Nothing here reads or writes what a passed descriptor carries.
+// EINTR is retried beneath (native/fd.c); everything else that fails is thrown as a NativeError.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { getSystemErrorName } from 'node:util';
+import { HoldfastError } from './errors.js';
+
+interface Addon {
+  listen(path: Buffer, backlog: number): number;
+  accept(fd: number): number;
+  connect(path: Buffer): number;
+  receive(fd: number, into: Buffer, offset: number, fds: Int32Array): number;
+  send(fd: number, data: Buffer, offset: number, fds?: Int32Array): number;
+  peer(fd: number, out: Int32Array): number;
+  bindDatagram(path: Buffer): number;
+  notify(address: Buffer, message: Buffer): number;
+  lock(path: Buffer, wait: number): number;
+  openDirectory(path: Buffer): number;
+  close(fds: number | Int32Array): number;
+  cloexecFrom(first: number): number;
+  pipe(out: Int32Array): number;
+  flags(fd: number): number;
+  isTty(fd: number): number;
+  spawn(
+    scalars: Int32Array,
+    program: Buffer,
+    searchPath: Buffer | undefined,
+    argv: Buffer,
+    env: Buffer,
+    cwd: Buffer | undefined,
+    fds: Int32Array,
+    numbers: Int32Array,
+    limits: Float64Array,
+    out: Int32Array,
+    subject: Buffer,
+    warden: Buffer | undefined,
+  ): number;
+  wardenNews(control: number, out: Float64Array): number;
+  wardenOrder(control: number, order: number): number;
+  watchChildren(): number;
+  nextChange(out: Float64Array): number;
+  kill(pid: number, signal: number): number;
+  killGroup(pgid: number, signal: number): number;
+  startTicks(pid: number): number;
+  dieBy(signal: number): number;
+  becomeSubreaper(): number;
+  followParent(signal: number): number;
+  setsid(): number;
+  umask(): number;
+  startPoller(callback: (count: number) => void, ready: Int32Array): number;
+  watch(fd: number, events: number, change: number): number;
+  /** Test builds only: native/fault.h. */
+  fault?(call: Buffer, errno: number, nth: number): number;
+}
+
+function load(): Addon {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const found = [join(here, 'holdfast.node'), join(here, '..', 'dist', 'holdfast.node')].find(existsSync);
+  if (found === undefined)
+    throw new HoldfastError('NATIVE_MISSING', `the native part 'holdfast.node' is not beside '${here}'`, {
+      hint: "build it with 'npm run build', or install a package that ships it for this platform",
+    });
+  return createRequire(import.meta.url)(process.env['HOLDFAST_ADDON_FOR_TESTS'] ?? found) as Addon;
+}
+
+const addon = load();
+
+/** A system call that failed. `code` is its name, as in `ECONNREFUSED`. */
+export class NativeError extends Error {
+  static {
+    this.prototype.name = 'NativeError';
+  }
+  readonly code: string;
+  readonly errno: number;
+  readonly syscall: string;
+  constructor(syscall: string, errno: number) {
+    const code = getSystemErrorName(-errno);
+    super(`${syscall}: ${code}`);
+    this.code = code;
+    this.errno = errno;
+    this.syscall = syscall;
+  }
+}
+
+const EAGAIN = 11;
+
+function check(result: number, syscall: string): number {
+  if (result < 0) throw new NativeError(syscall, -result);
+  return result;
+}
+
+/** `undefined` in place of EAGAIN. */
+function unlessBlocked(result: number, syscall: string): number | undefined {
+  return result === -EAGAIN ? undefined : check(result, syscall);
+}
+
+const bytes = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
+
+/** A listening SOCK_STREAM socket, non-blocking, mode 0600. The caller owns it. @throws EADDRINUSE, ENAMETOOLONG (107 bytes). */
+export function listenUnix(path: string | Buffer, backlog: number): number {
+  return check(addon.listen(bytes(path), backlog), 'listen');
+}
+
+/** The next connection, non-blocking, owned by the caller; `undefined`: none waits. @throws EMFILE, ENFILE. */
+export function acceptUnix(listener: number): number | undefined {
+  return unlessBlocked(addon.accept(listener), 'accept4');
+}
+
+/** A connected, non-blocking socket that the caller owns. @throws ENOENT, ECONNREFUSED, EAGAIN (backlog full), EACCES. */
+export function connectUnix(path: string | Buffer): number {
+  return check(addon.connect(bytes(path)), 'connect');
+}
+
+const received = new Int32Array(254);
+const NO_FDS: number[] = [];
+
+/**
+ * One recvmsg(2) into `into` from `offset`. The caller owns the descriptors, CLOEXEC from birth.
+ * @returns 0 bytes at the end of the stream; `undefined` when nothing is there yet.
+ * @throws EMSGSIZE when descriptors were lost on the way; none is left open then.
+ */
+export function receive(fd: number, into: Buffer, offset: number): { bytes: number; fds: number[] } | undefined {
+  const count = unlessBlocked(addon.receive(fd, into, offset, received), 'recvmsg');
+  if (count === undefined) return undefined;
+  const fdCount = received[0] ?? 0;
+  return { bytes: count, fds: fdCount === 0 ? NO_FDS : Array.from(received.subarray(1, 1 + fdCount)) };
+}
+
+/** One sendmsg(2): bytes taken from `offset` on, or `undefined` when the buffer is full. `fds` ride on the first byte and stay the caller's. */
+export function send(fd: number, data: Buffer, offset = 0, fds?: readonly number[]): number | undefined {
+  const riding = fds === undefined || fds.length === 0 ? undefined : Int32Array.from(fds);
+  return unlessBlocked(addon.send(fd, data, offset, riding), 'sendmsg');
+}
+
+const peerOut = new Int32Array(3);
+
+/** SO_PEERCRED: who connected, or who called listen(2) on the other side. */
+export function peerCredentials(fd: number): { pid: number; uid: number; gid: number } {
+  check(addon.peer(fd, peerOut), 'getsockopt');
+  const [pid = 0, uid = 0, gid = 0] = peerOut;
+  return { pid, uid: uid >>> 0, gid: gid >>> 0 };
+}
+
+/** A bound SOCK_DGRAM socket, non-blocking, mode 0600, owned by the caller: what notify() sends to. */
+export function bindDatagram(path: string | Buffer): number {
+  return check(addon.bindDatagram(bytes(path)), 'bind');
+}
+
+/** One datagram, or `undefined` when none waits. At most 64 KiB are kept. */
+export function receiveDatagram(fd: number): Buffer | undefined {
+  const into = Buffer.allocUnsafe(65536);
+  const count = unlessBlocked(addon.receive(fd, into, 0, received), 'recvmsg');
+  if (count === undefined) return undefined;
+  addon.close(received.subarray(1, 1 + (received[0] ?? 0)));
+  return into.subarray(0, count);
+}
+
+/** One sd_notify(3) datagram to a path or an `@abstract` address. @throws ECONNREFUSED or ENOENT when nobody listens. */
+export function notify(address: string | Buffer, message: string): void {
+  check(addon.notify(bytes(address), Buffer.from(message)), 'notify');
+}
+
+const EWOULDBLOCK = EAGAIN;
+
+/** flock(LOCK_EX) on `path`, made 0600 when absent; closing the descriptor gives it back. `undefined`: held by another (`wait` false). */
+export function lockFile(path: string | Buffer, wait: boolean): number | undefined {
+  const result = addon.lock(bytes(path), wait ? 1 : 0);
+  return result === -EWOULDBLOCK ? undefined : check(result, 'flock');
+}
+
+/** A directory as a place to start from (O_PATH, never through a link), owned by the caller. @throws ENOTDIR, ELOOP, ENOENT. */
+export function openDirectory(path: string | Buffer): number {
+  return check(addon.openDirectory(bytes(path)), 'open');
+}
+
+/** Closes a descriptor that the caller owns. */
+export function closeFd(fd: number): void {
+  addon.close(fd);
+}
+
+export function closeFds(fds: readonly number[]): void {
+  if (fds.length > 0) addon.close(Int32Array.from(fds));
+}
+
+/** Marks every descriptor from `first` up CLOEXEC, so that no child started later inherits what we were given by mistake. */
+export function closeOnExecFrom(first: number): void {
+  check(addon.cloexecFrom(first), 'close_range');
+}
+
+const pipeOut = new Int32Array(2);
+
+/** pipe2(O_CLOEXEC): both ends are the caller's. */
+export function makePipe(): { read: number; write: number } {
+  check(addon.pipe(pipeOut), 'pipe2');
+  const [read = -1, write = -1] = pipeOut;
+  return { read, write };
+}
+
+/** File status flags (fcntl F_GETFL), or `undefined` when the number is not open. */
+export function fdFlags(fd: number): number | undefined {
+  const result = addon.flags(fd);
+  return result < 0 ? undefined : result;
+}
+
+export function isTty(fd: number): boolean {
+  return addon.isTty(fd) === 1;
+}
+
+// --- processes ---
+
+/** The order is that of `enum scalar` in native/addon_process.c. */
+const SCALARS = 11;
+const scalars = new Int32Array(SCALARS);
+const spawnOut = new Int32Array(6);
+const subject = Buffer.alloc(4096);
+
+/** All byte strings end with one NUL; all descriptors are borrowed for the time of the call. */
+export interface SpawnRequest {
+  /** With a slash: relative to the target's directory. Without: looked up in `searchPath`. */
+  program: Buffer;
+  /** PATH of the target; `undefined` when it has none. */
+  searchPath: Buffer | undefined;
+  argv: { count: number; block: Buffer };
+  env: { count: number; block: Buffer };
+  /** Absolute, or `undefined`: `cwdFd` is the directory. */
+  cwd: Buffer | undefined;
+  cwdFd: number;
+  fds: Int32Array;
+  numbers: Int32Array;
+  umask: number;
+  /** Bit N−1: signal N starts ignored. */
+  ignored: bigint;
+  nice: number | undefined;
+  /** 0 plain, 1 hand-over, 2 pty. */
+  terminal: number;
+  terminalFd: number;
+  /** Triples (resource, soft, hard); Infinity: no limit. */
+  limits: Float64Array;
+  /** −1, or the cgroup v2 directory that the target is born in. */
+  cgroupFd: number;
+  /** The program that serves as warden between us and the target (native/warden.h); `undefined`: the target is our own child. */
+  warden: Buffer | undefined;
+}
+
+/** Owned by the caller: `pidfd` (−1 where the kernel gives none) and the warden's `control` socket. */
+export type Started = { started: true; pid: number; pidfd: number; warden: { pid: number; control: number } | undefined };
+
+export type SpawnResult =
+  | Started
+  | { started: false; step: number; errno: number; subject: Buffer };
+
+/** Starts a target; returns when its exec has succeeded or failed. Blocks for that long (about 0.2 ms). */
+export function spawn(request: SpawnRequest): SpawnResult {
+  scalars[0] = request.argv.count;
+  scalars[1] = request.env.count;
+  scalars[2] = request.cwdFd;
+  scalars[3] = request.umask;
+  scalars[4] = Number(BigInt.asIntN(32, request.ignored));
+  scalars[5] = Number(BigInt.asIntN(32, request.ignored >> 32n));
+  scalars[6] = request.nice === undefined ? 0 : 1;
+  scalars[7] = request.nice ?? 0;
+  scalars[8] = request.terminal;
+  scalars[9] = request.terminalFd;
+  scalars[10] = request.cgroupFd;
+  check(
+    addon.spawn(
+      scalars,
+      request.program,
+      request.searchPath,
+      request.argv.block,
+      request.env.block,
+      request.cwd,
+      request.fds,
+      request.numbers,
+      request.limits,
+      spawnOut,
+      subject,
+      request.warden,
+    ),
+    'spawn',
+  );
+  const [pid = -1, pidfd = -1, step = 0, errno = 0, warden = -1, control = -1] = spawnOut;
+  if (step === 0) return { started: true, pid, pidfd, warden: control === -1 ? undefined : { pid: warden, control } };
+  return { started: false, step, errno, subject: Buffer.from(subject.subarray(0, subject.indexOf(0))) };
+}
+
+/** A change of a child's state: ended (and reaped), stopped or continued, as `waitStatus` tells. */
+export interface ChildChange {
+  pid: number;
+  waitStatus: number;
+  userUs: number;
+  systemUs: number;
+  maxRssKib: number;
+  minorFaults: number;
+  majorFaults: number;
+  blocksIn: number;
+  blocksOut: number;
+  voluntarySwitches: number;
+  involuntarySwitches: number;
+}
+
+const changeOut = new Float64Array(11);
+
+function changeRead(): ChildChange {
+  const [pid = 0, waitStatus = 0, userUs = 0, systemUs = 0, maxRssKib = 0, minorFaults = 0, majorFaults = 0, blocksIn = 0] = changeOut;
+  const [blocksOut = 0, voluntarySwitches = 0, involuntarySwitches = 0] = changeOut.subarray(8);
+  return { pid, waitStatus, userUs, systemUs, maxRssKib, minorFaults, majorFaults, blocksIn, blocksOut, voluntarySwitches, involuntarySwitches };
+}
+
+/** Calls back for each child that ends, stops or continues: of the whole process, so only the agent may use it. */
+export function watchChildren(onChange: (change: ChildChange) => void): void {
+  const fd = check(addon.watchChildren(), 'eventfd');
+  watch(fd, { readable: true }, () => {
+    while (check(addon.nextChange(changeOut), 'waitid') === 1) onChange(changeRead());
+  });
+}
+
+/** What a warden tells of its target; `undefined`: nothing for now; `'gone'`: it holds nothing any more, or was killed. */
+export function wardenNews(control: number): ChildChange | 'gone' | undefined {
+  const result = unlessBlocked(addon.wardenNews(control, changeOut), 'recv');
+  return result === undefined ? undefined : result === 0 ? 'gone' : changeRead();
+}
+
+/** Orders a warden to send a signal to all that it holds. False: it is gone. */
+export function wardenSignal(control: number, signal: number): boolean {
+  return addon.wardenOrder(control, signal) === 0;
+}
+
+/** WARDEN_KILL of native/warden.h. */
+const WARDEN_KILL = 255;
+
+/** Orders a warden to end all that it holds, whatever that forks meanwhile. False: it is gone. */
+export function wardenKill(control: number): boolean {
+  return addon.wardenOrder(control, WARDEN_KILL) === 0;
+}
+
+const ESRCH = 3;
+
+/** kill(2). False: no such process. Zombies count as there. @throws EPERM, EINVAL (pid ≤ 1). */
+export function killProcess(pid: number, signal: number): boolean {
+  const result = addon.kill(pid, signal);
+  return result === -ESRCH ? false : check(result, 'kill') === 0;
+}
+
+/** kill(2) to the whole group. False: no such group. @throws EPERM, EINVAL (pgid ≤ 1). */
+export function killGroup(pgid: number, signal: number): boolean {
+  const result = addon.killGroup(pgid, signal);
+  return result === -ESRCH ? false : check(result, 'kill') === 0;
+}
+
+/** Clock ticks from boot to the start of that process: with the pid it names one process for ever. `undefined`: it is gone. */
+export function processStartTicks(pid: number): number | undefined {
+  const result = addon.startTicks(pid);
+  return result < 0 ? undefined : result;
+}
+
+/** Ends this process by `signal`, without a core file. Returns only for a signal that does not end a process. */
+export function dieBySignal(signal: number): void {
+  addon.dieBy(signal);
+}
+
+/** Orphaned descendants become children of this process from now on (PR_SET_CHILD_SUBREAPER). */
+export function setSubreaper(): void {
+  check(addon.becomeSubreaper(), 'prctl');
+}
+
+/** This process gets `signal` when its parent ends (PR_SET_PDEATHSIG). */
+export function followParent(signal: number): void {
+  check(addon.followParent(signal), 'prctl');
+}
+
+/** Leads a session of its own. @throws EPERM for a process-group leader. */
+export function setsid(): void {
+  check(addon.setsid(), 'setsid');
+}
+
+export function umask(): number {
+  return addon.umask();
+}
+
+// --- readiness ---
+
+export interface Readiness {
+  readable: boolean;
+  writable: boolean;
+  /** The peer is gone (EPOLLHUP, EPOLLRDHUP, EPOLLERR). What it had sent may still be there to read. */
+  hangup: boolean;
+}
+
+const EPOLLIN = 0x1;
+const EPOLLOUT = 0x4;
+const EPOLLERR = 0x8;
+const EPOLLHUP = 0x10;
+const EPOLLRDHUP = 0x2000;
+
+const watchers = new Map<number, (ready: Readiness) => void>();
+let ready: Int32Array | undefined;
+
+function dispatch(count: number): void {
+  for (let i = 0; i < count; i++) {
+    const fd = ready?.[2 * i] ?? -1;
+    const events = ready?.[2 * i + 1] ?? 0;
+    // A watcher earlier in this batch may have closed fd, and its number may be in use again: then this readiness is false, which
+    // every watcher bears, since all reads and writes can answer "would block".
+    watchers.get(fd)?.({
+      readable: (events & EPOLLIN) !== 0,
+      writable: (events & EPOLLOUT) !== 0,
+      hangup: (events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) !== 0,
+    });
+  }
+}
+
+/** Watches a descriptor (level-triggered) without handing it to libuv. A second call changes what is waited for. */
+export function watch(fd: number, on: { readable?: boolean; writable?: boolean }, callback: (ready: Readiness) => void): void {
+  if (ready === undefined) {
+    ready = new Int32Array(128);
+    check(addon.startPoller(dispatch, ready), 'epoll_create1');
+  }
+  const events = (on.readable === true ? EPOLLIN | EPOLLRDHUP : 0) | (on.writable === true ? EPOLLOUT : 0);
+  check(addon.watch(fd, events, watchers.has(fd) ? 2 : 1), 'epoll_ctl');
+  watchers.set(fd, callback);
+}
+
+/** Must come before the descriptor is closed. Safe to call twice. */
+export function unwatch(fd: number): void {
+  if (watchers.delete(fd)) check(addon.watch(fd, 0, 3), 'epoll_ctl');
+}
+
+/** Test builds only: makes the `nth` next call of one syscall fail with `errno`. False: this build cannot. */
+export function armFault(call: string, errno: number, nth: number): boolean {
+  if (addon.fault === undefined) return false;
+  addon.fault(Buffer.from(call), errno, nth);
+  return true;
+}

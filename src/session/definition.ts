@@ -1,0 +1,133 @@
+// What a session is: everything that `holdfast open` needs, with all defaults filled in. Made from holdfast.toml, a provider or
+// the command line; written into the session's record, where the agent reads it.
+
+import * as v from 'valibot';
+
+import { HoldfastError } from '../errors.js';
+
+/** How an environment is entered. The entry shim's words are appended to `argv`; `enter-string`: as one shell-quoted argument. */
+export type Launch =
+  /** Empty `argv`: the shim itself, in the scrubbed environment. */
+  | { readonly style: 'enter'; readonly argv: readonly string[] }
+  | { readonly style: 'enter-string'; readonly argv: readonly string[] }
+  /** `script` is sourced by bash; a relative one is found in `directory`. */
+  | { readonly style: 'source'; readonly script: string }
+  /** What `argv` prints is bash code, which is evaluated. */
+  | { readonly style: 'source-command'; readonly argv: readonly string[] };
+
+export interface WrapDefinition {
+  readonly prefix: readonly string[];
+  readonly operand: readonly string[];
+  readonly envStyle: 'inherit' | 'option' | 'option-by-name' | 'setenv' | 'env-command' | 'remote-shell';
+  readonly envOption?: string;
+  readonly cwdOption?: string;
+}
+
+export interface SessionDefinition {
+  readonly name: string;
+  readonly mode: 'host' | 'snapshot' | 'session' | 'wrap';
+  /** Absolute. The launcher's working directory. */
+  readonly directory: string;
+  readonly launch: Launch;
+  readonly env: Readonly<Record<string, string>>;
+  readonly runtimeEnv: Readonly<Record<string, string>>;
+  readonly passEnv: readonly string[];
+  readonly runtimePassEnv: readonly string[];
+  readonly launchPassEnv: readonly string[];
+  readonly pathPrepend: readonly string[];
+  /** Files whose content makes the environment; relative ones are found in `directory`. */
+  readonly inputs: readonly string[];
+  readonly onStale: 'reopen' | 'warn' | 'refuse';
+  /** `null`: never. */
+  readonly idleTimeoutMs: number | null;
+  readonly openTimeoutMs: number;
+  readonly killGraceMs: number;
+  /** 0: no limit. */
+  readonly maxConcurrent: number;
+  readonly maxQueue: number;
+  readonly containment: 'auto' | 'cgroup' | 'warden' | 'group';
+  readonly wrap?: WrapDefinition;
+}
+
+/** What a session has that says nothing about it. A project's is `onStale: 'reopen'`. */
+export const DEFINITION_DEFAULTS = {
+  mode: 'session',
+  env: {},
+  runtimeEnv: {},
+  passEnv: [],
+  runtimePassEnv: [],
+  launchPassEnv: [],
+  pathPrepend: [],
+  inputs: [],
+  onStale: 'warn',
+  idleTimeoutMs: 3_600_000,
+  openTimeoutMs: 600_000,
+  killGraceMs: 2_000,
+  maxConcurrent: 0,
+  maxQueue: 1024,
+  containment: 'auto',
+} as const satisfies Partial<SessionDefinition>;
+
+const words = v.array(v.string());
+const variables = v.record(v.string(), v.string());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const LAUNCH = v.variant('style', [
+  v.strictObject({ style: v.literal('enter'), argv: words }),
+  v.strictObject({ style: v.literal('enter-string'), argv: v.pipe(words, v.minLength(1)) }),
+  v.strictObject({ style: v.literal('source'), script: v.pipe(v.string(), v.minLength(1)) }),
+  v.strictObject({ style: v.literal('source-command'), argv: v.pipe(words, v.minLength(1)) }),
+]);
+
+const WRAP = v.strictObject({
+  prefix: v.pipe(words, v.minLength(1)),
+  operand: words,
+  envStyle: v.picklist(['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell']),
+  envOption: v.exactOptional(v.string()),
+  cwdOption: v.exactOptional(v.string()),
+});
+
+const DEFINITION = v.strictObject({
+  name: v.string(),
+  mode: v.picklist(['host', 'snapshot', 'session', 'wrap']),
+  directory: v.pipe(v.string(), v.startsWith('/')),
+  launch: LAUNCH,
+  env: variables,
+  runtimeEnv: variables,
+  passEnv: words,
+  runtimePassEnv: words,
+  launchPassEnv: words,
+  pathPrepend: words,
+  inputs: words,
+  onStale: v.picklist(['reopen', 'warn', 'refuse']),
+  idleTimeoutMs: v.nullable(count),
+  openTimeoutMs: count,
+  killGraceMs: count,
+  maxConcurrent: count,
+  maxQueue: count,
+  containment: v.picklist(['auto', 'cgroup', 'warden', 'group']),
+  wrap: v.exactOptional(WRAP),
+});
+
+/** @throws {HoldfastError} `CONFIG_INVALID`, naming the member: for definitions that were stored or sent, not typed by a user. */
+export function parseDefinition(input: unknown): SessionDefinition {
+  const result = v.safeParse(DEFINITION, input);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const member = v.getDotPath(issue) ?? 'all of it';
+  throw new HoldfastError('CONFIG_INVALID', `the definition of a session is malformed at '${member}': ${issue.message.toLowerCase()}`, {
+    cause: new v.ValiError(result.issues),
+  });
+}
+
+/** Whether two definitions, or any two values made of JSON, say the same, whatever the order of their members. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)));
+  });
+}

@@ -1,0 +1,59 @@
+// The argv of a launcher: what the user gave, and behind it the entry shim, which starts the agent. Pure.
+
+import { isUtf8 } from 'node:buffer';
+import { join, resolve } from 'node:path';
+
+import type { Launch } from './definition.js';
+
+export interface LaunchCommand {
+  readonly argv: readonly string[];
+  /** As child_process takes it. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param shim the entry shim and its arguments.
+ * @param share the folder of the bash files.
+ */
+export function launchArgv(launch: Launch, directory: string, shim: readonly string[], share: string): readonly string[] {
+  // Neither start-up file of the user's: the script alone is the environment.
+  const bash = ['bash', '--norc', '--noprofile'];
+  switch (launch.style) {
+    case 'enter':
+      return [...launch.argv, ...shim];
+    case 'enter-string':
+      return [...launch.argv, shim.map(quoteForShell).join(' ')];
+    case 'source':
+      return [...bash, join(share, 'source.bash'), resolve(directory, launch.script), ...shim];
+    case 'source-command':
+      return [...bash, join(share, 'source-command.bash'), String(launch.argv.length), ...launch.argv, ...shim];
+  }
+}
+
+/** One word for any POSIX shell. */
+export function quoteForShell(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The same command for child_process, whose variables are UTF-8 alone: those that are not (latin1 here, one character a byte)
+ * are set by `env`, written in octal. Seldom needed, hence a shell rather than a way of our own to start a process.
+ */
+export function withRawVariables(argv: readonly string[], environment: ReadonlyMap<string, string>): LaunchCommand {
+  const env: Record<string, string> = {};
+  const raw: string[] = [];
+  for (const [name, value] of environment) {
+    const bytes = Buffer.from(`${name}=${value}`, 'latin1');
+    if (isUtf8(bytes)) env[Buffer.from(name, 'latin1').toString()] = Buffer.from(value, 'latin1').toString();
+    else raw.push(octal(bytes));
+  }
+  if (raw.length === 0) return { argv, env };
+  // `$(…)` strips final newlines: the dot keeps them.
+  const assignments = raw.map((pair, i) => `v${i}=$(printf '${pair}.')\n`).join('');
+  const script = `${assignments}exec env ${raw.map((_, i) => `"\${v${i}%.}"`).join(' ')} "$@"`;
+  return { argv: ['/bin/sh', '-c', script, 'sh', ...argv], env };
+}
+
+function octal(bytes: Buffer): string {
+  return Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+}

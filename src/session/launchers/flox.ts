@@ -1,0 +1,11 @@
+// flox, in place: bash code to evaluate. Its `-- COMMAND` form leaves out the [profile] scripts, whose functions are wanted.
+
+import type { Provider } from './provider.js';
+
+export const flox: Provider = {
+  name: 'flox',
+  enter: () => ({
+    launch: { style: 'source-command', argv: ['flox', 'activate'] },
+    inputs: ['.flox/env.json', '.flox/env/manifest.toml', '.flox/env/manifest.lock'],
+  }),
+};

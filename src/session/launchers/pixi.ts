@@ -1,0 +1,11 @@
+// pixi's activation script. `pixi run` would parse the command with a shell of its own.
+
+import type { Provider } from './provider.js';
+
+export const pixi: Provider = {
+  name: 'pixi',
+  enter: () => ({
+    launch: { style: 'source-command', argv: ['pixi', 'shell-hook', '--shell', 'bash', '--change-ps1', 'false'] },
+    inputs: ['pixi.toml', 'pixi.lock'],
+  }),
+};

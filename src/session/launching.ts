@@ -1,0 +1,140 @@
+// The wait for a launcher: until the agent serves, says that it cannot, or can no longer come. Whatever goes wrong, the launcher
+// and all that it started are ended before the error is thrown.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { HoldfastError } from '../errors.js';
+import { LaunchError } from './launch-error.js';
+import type { LaunchLog } from './launch-log.js';
+import type { Launcher, LauncherEnd } from './launcher.js';
+import type { OpenOptions } from './open.js';
+import { type Notice, ReadinessSocket } from './readiness.js';
+
+const PROGRESS_MS = 100;
+/** How often an ended launcher's descendants are looked for. */
+const ORPHANS_MS = 25;
+/** From TERM to KILL for a launcher that is given up. */
+const UNDO_GRACE_MS = 1_000;
+const TAIL_LINES = 15;
+
+interface LaunchingFacts {
+  readonly name: string;
+  readonly log: LaunchLog;
+  readonly logPath: string;
+  readonly notifyPath: string;
+  readonly options: OpenOptions;
+}
+
+/** What ended the wait. */
+type Verdict =
+  | { readonly kind: 'serves'; readonly pid: number }
+  | { readonly kind: 'refused'; readonly text: string }
+  | { readonly kind: 'ended'; readonly end: LauncherEnd }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'interrupted' };
+
+export class Launching {
+  readonly #facts: LaunchingFacts;
+  readonly #socket: ReadinessSocket;
+  readonly #startedAt = performance.now();
+  readonly #verdict: Promise<Verdict>;
+  #decide: (verdict: Verdict) => void = () => undefined;
+  #decided = false;
+  #status = '';
+
+  /** Binds the notify socket: from here on the agent may call. close() it. */
+  constructor(facts: LaunchingFacts) {
+    this.#facts = facts;
+    this.#verdict = new Promise((resolve) => {
+      this.#decide = (verdict) => {
+        this.#decided = true;
+        resolve(verdict);
+      };
+    });
+    this.#socket = new ReadinessSocket(facts.notifyPath, (notice) => this.#onNotice(notice));
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  /**
+   * @returns the agent's pid.
+   * @throws {HoldfastError} `LAUNCH_FAILED`, `LAUNCH_TIMEOUT`, `LAUNCH_INTERRUPTED`; nothing of the launcher lives then.
+   */
+  async wait(launcher: Launcher, timeoutMs: number): Promise<number> {
+    const { signal } = this.#facts.options;
+    const onAbort = (): void => this.#decide({ kind: 'interrupted' });
+    const timeout = setTimeout(() => this.#decide({ kind: 'timeout' }), Math.min(timeoutMs, 0x7fffffff));
+    const progress = setInterval(() => this.#tellProgress(), PROGRESS_MS);
+    launcher.onEnd(() => void this.#watchOrphans(launcher));
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) onAbort();
+    try {
+      const verdict = await this.#verdict;
+      if (verdict.kind === 'serves') {
+        launcher.letGo();
+        return verdict.pid;
+      }
+      // Read before the undoing adds its own noise.
+      const error = this.#errorOf(verdict, timeoutMs);
+      await launcher.undo(UNDO_GRACE_MS);
+      throw error;
+    } finally {
+      clearTimeout(timeout);
+      clearInterval(progress);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #onNotice(notice: Notice): void {
+    if (notice.readyPid !== undefined) this.#decide({ kind: 'serves', pid: notice.readyPid });
+    else if (notice.failure !== undefined) this.#decide({ kind: 'refused', text: notice.failure });
+    else if (notice.status !== undefined) this.#status = notice.status;
+  }
+
+  /** An ended launcher may have gone into the background: only when nothing of it lives any more, the agent cannot call. */
+  async #watchOrphans(launcher: Launcher): Promise<void> {
+    while (!this.#decided && launcher.living().length > 0) await sleep(ORPHANS_MS);
+    // The agent may have called and ended since we last looked.
+    this.#socket.drain();
+    if (launcher.end !== undefined) this.#decide({ kind: 'ended', end: launcher.end });
+  }
+
+  #tellProgress(): void {
+    const { log, options } = this.#facts;
+    options.progress?.(log.lastLine() || this.#status, performance.now() - this.#startedAt);
+  }
+
+  #errorOf(verdict: Exclude<Verdict, { kind: 'serves' }>, timeoutMs: number): HoldfastError {
+    const { name, log, logPath } = this.#facts;
+    const hint = `all that it said is in '${logPath}'`;
+    const output = log.tail(TAIL_LINES);
+    const last = output.at(-1);
+    const said = last === undefined ? ', and said nothing' : `; its last words were '${last.trim()}'`;
+    switch (verdict.kind) {
+      case 'refused':
+        return new LaunchError('LAUNCH_FAILED', `the agent of session '${name}' could not start: ${verdict.text}`, output, hint);
+      case 'ended':
+        return new LaunchError(
+          'LAUNCH_FAILED',
+          `the launcher of session '${name}' ${endText(verdict.end)} without starting the agent${said}`,
+          output,
+          hint,
+        );
+      case 'timeout':
+        return new LaunchError(
+          'LAUNCH_TIMEOUT',
+          `the launcher of session '${name}' did not start the agent within ${timeoutMs / 1000} s${said}`,
+          output,
+          `${hint}; open_timeout is how long it may take`,
+        );
+      case 'interrupted':
+        return new LaunchError('LAUNCH_INTERRUPTED', `opening session '${name}' was interrupted`, output, hint);
+    }
+  }
+}
+
+function endText({ code, signal }: LauncherEnd): string {
+  return signal === null ? `ended with status ${code}` : `was ended by ${signal}`;
+}

@@ -1,0 +1,114 @@
+// Which sessions there are, and how each one is.
+
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { openRuntimeDirectory, runtimeDirectoryPath } from '../client/runtime-directory.js';
+import { HoldfastError } from '../errors.js';
+import { closeFd } from '../native.js';
+import { ask } from './control.js';
+import type { SessionDefinition } from './definition.js';
+import { isStale } from './freshness.js';
+import { isAlive } from './process-tree.js';
+import { findRecord, type SessionRecord } from './record.js';
+
+const ANSWER_MS = 2_000;
+
+/** `opening`: its launcher runs. `frozen`: alive and silent. `dead`: its agent is gone and left files; opening or closing it clears them. */
+export type SessionState = 'opening' | 'serving' | 'stopping' | 'frozen' | 'dead';
+
+export interface SessionSummary {
+  readonly name: string;
+  readonly mode: SessionDefinition['mode'];
+  readonly state: SessionState;
+  /** An input changed since it was opened. */
+  readonly stale: boolean;
+  /** Absolute path. */
+  readonly socket: string;
+  readonly directory: string;
+  /** Milliseconds of the epoch. */
+  readonly openedAt: number;
+  /** The agent's own words; absent unless it answers. */
+  readonly agent?: AgentFacts;
+}
+
+export interface AgentFacts {
+  readonly pid: number;
+  readonly uptimeMs: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly runs: number;
+  readonly rssBytes: number;
+  readonly containment: string;
+}
+
+/** By name. Empty where there is no runtime directory. @throws {HoldfastError} `RUNTIME_DIR`. */
+export async function listSessions(): Promise<SessionSummary[]> {
+  const path = runtimeDirectoryPath();
+  const fd = openRuntimeDirectory(path);
+  if (fd === undefined) return [];
+  let records: { record: SessionRecord; socket: string }[];
+  try {
+    records = readdirSync(`/proc/self/fd/${fd}`)
+      .filter((file) => file.endsWith('.json'))
+      .flatMap((file) => readLeniently(`/proc/self/fd/${fd}/${file}`, `${resolve(path)}/${file.replace(/\.json$/, '.sock')}`));
+  } finally {
+    closeFd(fd);
+  }
+  const summaries = await Promise.all(records.map(({ record, socket }) => summarize(record, socket)));
+  return summaries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** @throws {HoldfastError} `NO_SESSION`, `RUNTIME_DIR`. */
+export async function findSession(name: string): Promise<SessionSummary> {
+  const found = (await listSessions()).find((session) => session.name === name);
+  if (found !== undefined) return found;
+  throw new HoldfastError('NO_SESSION', `no session '${name}' is open`, { hint: `start it with 'holdfast open ${name} -- LAUNCHER...'` });
+}
+
+/** One that is being written, or is another version's, is left out rather than failing the list. */
+function readLeniently(path: string, socket: string): { record: SessionRecord; socket: string }[] {
+  try {
+    const record = findRecord(path);
+    return record === undefined ? [] : [{ record, socket }];
+  } catch {
+    return [];
+  }
+}
+
+async function summarize(record: SessionRecord, socket: string): Promise<SessionSummary> {
+  const { definition, openedAt } = record;
+  const { name, mode, directory } = definition;
+  const facts = { name, mode, directory, socket, openedAt, stale: isStale(record) };
+  try {
+    const { answer, agentPid } = await ask(name, { op: 'status' }, { timeoutMs: ANSWER_MS });
+    const state = answer['state'] === 'stopping' ? 'stopping' : 'serving';
+    return { ...facts, state, agent: agentFacts(answer, agentPid) };
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    return { ...facts, state: error.code === 'AGENT_FROZEN' ? 'frozen' : silentState(record) };
+  }
+}
+
+/** No agent answers. While it is being entered, its opener lives. */
+function silentState({ openerPid, launcherPid, launcherStartTicks }: SessionRecord): SessionState {
+  const isEntering = isAlive(openerPid) && (launcherPid === undefined || isAlive(launcherPid, launcherStartTicks));
+  return isEntering ? 'opening' : 'dead';
+}
+
+function agentFacts(answer: Readonly<Record<string, unknown>>, pid: number): AgentFacts {
+  const number = (key: string): number => {
+    const value = answer[key];
+    return typeof value === 'number' ? value : 0;
+  };
+  const { containment } = answer;
+  return {
+    pid,
+    uptimeMs: number('uptimeMs'),
+    running: number('running'),
+    queued: number('queued'),
+    runs: number('runs'),
+    rssBytes: number('rssBytes'),
+    containment: typeof containment === 'string' ? containment : 'unknown',
+  };
+}

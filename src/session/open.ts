@@ -1,0 +1,151 @@
+// Opens a session: one agent however many ask at once, an error at once when the launcher cannot, and nothing left behind then.
+// DESIGN section 4 "Session life". The order matters: lock, look who is there, record, notify socket, launcher, readiness.
+
+import { HoldfastError } from '../errors.js';
+import { installed } from '../install.js';
+import { processStartTicks } from '../native.js';
+import { VERSION } from '../protocol/limits.js';
+import { findLiveAgent } from './agent-probe.js';
+import { isSame, type SessionDefinition } from './definition.js';
+import { hashInputs } from './freshness.js';
+import { hostEnvironment } from './host-environment.js';
+import { launchArgv, withRawVariables } from './launch-command.js';
+import { declaredVariables, launchEnvironment, weakVariables } from './launch-environment.js';
+import { LaunchLog } from './launch-log.js';
+import { Launcher } from './launcher.js';
+import { Launching } from './launching.js';
+import { makePlace, type SessionPlace } from './place.js';
+import { findRecord, type SessionRecord, writePrivate, writeRecord } from './record.js';
+import { type SessionLock, waitForLock } from './session-lock.js';
+
+export interface OpenOptions {
+  /** The launcher's last line of output, or what is waited for; several times a second while it lasts. */
+  readonly progress?: (line: string, elapsedMs: number) => void;
+  /** Ends the opening, and everything that it started. */
+  readonly signal?: AbortSignal;
+  /** False in a program that does other things as well: its orphans are not ours to adopt. Default true. */
+  readonly ownsProcess?: boolean;
+}
+
+export interface OpenedSession {
+  /** False: it was open already, with the same definition. */
+  readonly opened: boolean;
+  /** Absolute path. */
+  readonly socket: string;
+  /** The agent's. */
+  readonly pid: number;
+}
+
+/**
+ * Returns when the session serves. The agent lives on by itself; nothing of this process is held by it.
+ *
+ * @throws {HoldfastError} `ALREADY_OPEN` (with another definition), `AGENT_FROZEN`, `BUSY`, `LAUNCH_FAILED`, `LAUNCH_TIMEOUT`,
+ *   `LAUNCH_INTERRUPTED`, `NAME_INVALID`, `RUNTIME_DIR`; after any of them no process and no file but the log is left.
+ */
+export async function openSession(definition: SessionDefinition, options: OpenOptions = {}): Promise<OpenedSession> {
+  const place = makePlace(definition.name);
+  try {
+    const lock = await waitForTurn(place, definition, options);
+    try {
+      return await openLocked(place, lock, definition, options);
+    } finally {
+      lock.release();
+    }
+  } finally {
+    place.close();
+  }
+}
+
+async function waitForTurn(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<SessionLock> {
+  const startedAt = performance.now();
+  const lock = await waitForLock(place.files.lock, definition.openTimeoutMs, () => {
+    refuseInterrupted(definition.name, options.signal);
+    options.progress?.('waiting for another process that opens or closes it', performance.now() - startedAt);
+  });
+  if (lock !== undefined) return lock;
+  throw new HoldfastError('BUSY', `session '${definition.name}' is still being opened or closed by another process`, {
+    hint: `see 'holdfast logs ${definition.name}'`,
+  });
+}
+
+async function openLocked(
+  place: SessionPlace,
+  lock: SessionLock,
+  definition: SessionDefinition,
+  options: OpenOptions,
+): Promise<OpenedSession> {
+  const record = recordOf(definition);
+  const live = await findLiveAgent(definition.name);
+  if (live !== undefined) {
+    refuseOther(place, record, live.definition);
+    return { opened: false, socket: place.shown.socket, pid: live.pid };
+  }
+  place.removeSocket();
+  try {
+    return { opened: true, socket: place.shown.socket, pid: await launch(place, record, options) };
+  } catch (error) {
+    place.clear();
+    lock.releaseAndRemove();
+    throw error;
+  }
+}
+
+function recordOf(definition: SessionDefinition): SessionRecord {
+  const host = hostEnvironment();
+  const notifySocket = process.env['NOTIFY_SOCKET'];
+  return {
+    protocol: VERSION,
+    definition,
+    declared: declaredVariables(definition, host),
+    weak: weakVariables(definition, host),
+    inputs: hashInputs(definition),
+    openerPid: process.pid,
+    openedAt: Date.now(),
+    ...(notifySocket === undefined || notifySocket === '' ? {} : { notifySocket }),
+  };
+}
+
+/** Opening what is open is no fault, unless something else was asked for: then the caller would run in the wrong environment. */
+function refuseOther(place: SessionPlace, record: SessionRecord, definition: unknown): void {
+  const { name } = record.definition;
+  const there = findRecord(place.files.record);
+  const difference = !isSame(definition, record.definition)
+    ? 'with another definition'
+    : there !== undefined && !isSame(there.declared, record.declared)
+      ? 'with other values of the variables that pass_env names'
+      : undefined;
+  if (difference === undefined) return;
+  throw new HoldfastError('ALREADY_OPEN', `session '${name}' is already open ${difference}`, {
+    hint: `close it first: 'holdfast close ${name}'`,
+  });
+}
+
+async function launch(place: SessionPlace, record: SessionRecord, options: OpenOptions): Promise<number> {
+  const { definition } = record;
+  const { name, directory } = definition;
+  refuseInterrupted(name, options.signal);
+  writeRecord(place.files.record, record);
+  if (definition.runtimePassEnv.length > 0) writePrivate(place.files.pass, definition.runtimePassEnv.map((each) => `${each}\n`).join(''));
+  const log = new LaunchLog(place.files.log);
+  const launching = new Launching({ name, log, logPath: place.shown.log, notifyPath: place.files.notify, options });
+  try {
+    const shim = [installed.runnerExec, '__enter', process.execPath, installed.cli, place.shown.stem];
+    const environment = launchEnvironment(definition, hostEnvironment(), installed.share);
+    const command = withRawVariables(launchArgv(definition.launch, directory, shim, installed.share), environment);
+    const launcher = await Launcher.start(command, directory, log.fd, options.ownsProcess ?? true);
+    const startTicks = processStartTicks(launcher.pid);
+    writeRecord(place.files.record, {
+      ...record,
+      launcherPid: launcher.pid,
+      ...(startTicks === undefined ? {} : { launcherStartTicks: startTicks }),
+    });
+    return await launching.wait(launcher, definition.openTimeoutMs);
+  } finally {
+    launching.close();
+    log.close();
+  }
+}
+
+function refuseInterrupted(name: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new HoldfastError('LAUNCH_INTERRUPTED', `opening session '${name}' was interrupted`);
+}
