@@ -95,7 +95,8 @@ static napi_value js_watch(napi_env env, napi_callback_info info) {
   if (poller == NULL) return number(env, -EINVAL);
   int change = int_of(env, argument[2]) == 1 ? EPOLL_CTL_ADD : int_of(env, argument[2]) == 2 ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
   struct epoll_event event = {.events = (uint32_t)int_of(env, argument[1]), .data.fd = int_of(env, argument[0])};
-  if (FAULT(epoll_ctl) || epoll_ctl(poller->epoll, change, event.data.fd, &event) == -1) return number(env, -errno);
+  /* A removal cannot fail but for a descriptor that is gone already, and then there is nothing to remove. */
+  if ((FAULT(epoll_ctl) || epoll_ctl(poller->epoll, change, event.data.fd, &event) == -1) && change != EPOLL_CTL_DEL) return number(env, -errno);
   if (change == EPOLL_CTL_ADD && poller->watched++ == 0) uv_ref((uv_handle_t *)&poller->handle);
   if (change == EPOLL_CTL_DEL && --poller->watched == 0) uv_unref((uv_handle_t *)&poller->handle);
   return number(env, 0);

@@ -34,6 +34,14 @@ void descriptors_replace(struct descriptors *set, uint32_t number, int fd) {
   set->held[i] = fd;
 }
 
+void descriptors_release(const struct descriptors *set, int filler, bool keep_input, bool keep_output) {
+  for (size_t i = 0; i < set->count; i++) {
+    uint32_t number = set->numbers[i];
+    if (number > 2) close((int)number);
+    else if ((number == 0 && !keep_input) || (number == 1 && !keep_output)) dup2(filler, (int)number);
+  }
+}
+
 /* One poll(2) tells which of the three are open; only O_PATH descriptors look closed to it and need a second question. */
 static void look_at_standard(struct descriptors *out) {
   struct pollfd standard[3] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};

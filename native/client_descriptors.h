@@ -24,6 +24,10 @@ int descriptors_collect(const struct options *options, const struct jobserver *j
 /* Is `fd` open in this process? */
 bool descriptor_is_open(int fd);
 
+/* Lets go of what the target has by now, so that whoever waits for the end of a pipe waits for the target alone. `filler` takes the
+ * place of 0 and 1 (which stay when `keep_input`, `keep_output`); 2 is needed for our own last words. */
+void descriptors_release(const struct descriptors *set, int filler, bool keep_input, bool keep_output);
+
 /* Makes `fd` what the target gets as `number`, in place of what it would have got. */
 void descriptors_replace(struct descriptors *set, uint32_t number, int fd);
 

@@ -7,6 +7,8 @@
 
 #include "wire.h"
 
+enum { ENDING_SMALL_BYTES = 4096 };
+
 struct ending {
   enum ending_kind {
     ENDING_ANSWERED,    /* REFUSED, NOT_STARTED, EXITED, or SPAWNED for a detached job: `answer` */
@@ -14,8 +16,9 @@ struct ending {
     ENDING_INTERRUPTED, /* a signal ended the client before the target had started: `signal` */
     ENDING_OVERDUE,     /* the agent let the deadline pass without a word */
   } kind;
-  struct wire_agent_frame answer; /* its views point into `memory` */
-  uint8_t *memory;                /* malloc'd, ours */
+  struct wire_agent_frame answer; /* its views point into one of these two */
+  uint8_t small[ENDING_SMALL_BYTES];
+  uint8_t *large; /* malloc'd, ours; NULL: `small` was enough */
   bool spawned;
   uint32_t pid;
   uint64_t start_ns;

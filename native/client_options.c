@@ -52,6 +52,11 @@ static int bad_value(enum option_id id, const char *value, const char *why, cons
 
 static int take_env(struct options *out, enum option_id id, const char *value) {
   const char *equals = strchr(value, '=');
+  if ((out->env_count & (out->env_count - 1)) == 0) { /* full: it doubles at each power of two */
+    struct env_option *grown = realloc(out->env, (out->env_count == 0 ? 1 : out->env_count * 2) * sizeof *grown);
+    if (grown == NULL) return say(NULL, "out of memory"), EXIT_OURS;
+    out->env = grown;
+  }
   struct env_option *env = &out->env[out->env_count++];
   env->text = value;
   switch (id) {
@@ -179,8 +184,6 @@ int options_parse(int argc, char **argv, struct options *out) {
   static const struct options none = {.kill_grace_ms = (uint32_t)KILL_GRACE_OF_SESSION};
   char **next = argc > 0 ? argv + 1 : argv;
   *out = none;
-  out->env = calloc((size_t)argc + 1, sizeof *out->env);
-  if (out->env == NULL) return say(NULL, "out of memory"), EXIT_OURS;
   /* Options end at "--", or at the first word that is none: that one begins the command. */
   while (*next != NULL && (*next)[0] == '-' && (*next)[1] != '\0') {
     char *word = *next++;

@@ -44,8 +44,10 @@ static int open_pair(struct pty *pty) {
 
 static void set_modes(const struct pty *pty) {
   struct termios modes;
-  if (tcgetattr(pty->caller >= 0 ? pty->caller : pty->slave, &modes) < 0) return;
-  if (pty->caller < 0) modes.c_iflag |= IUTF8;
+  /* In the background the caller's terminal has the modes of the shell's line editor: those are not meant for us. */
+  bool copy = pty->caller >= 0 && terminal_in_foreground(pty->caller);
+  if (tcgetattr(copy ? pty->caller : pty->slave, &modes) < 0) return;
+  if (!copy) modes.c_iflag |= IUTF8;
   /* Nobody sees himself type what comes from a pipe, or was echoed by the terminal it was typed on. */
   if (!pty->typed || pty->use == PTY_STAND_IN) modes.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
   if (pty->use == PTY_STAND_IN) (modes.c_lflag &= ~(tcflag_t)ISIG, modes.c_iflag &= ~(tcflag_t)(IXON | IXOFF));
@@ -68,7 +70,7 @@ int pty_open(struct pty *pty, enum pty_use use, struct descriptors *set) {
     if (set->terminal[fd]) pty->caller = fd;
   pty->output = use == PTY_STAND_IN ? 0 : set->open[1] ? 1 : -1;
   pty->input_open = true;
-  pty->raw = false;
+  pty->started = pty->raw = false;
   pty->line_bytes = pty->to_target.start = pty->to_target.end = pty->to_caller.start = pty->to_caller.end = 0;
   set_modes(pty);
   pty_resize(pty);
@@ -76,8 +78,13 @@ int pty_open(struct pty *pty, enum pty_use use, struct descriptors *set) {
   return 0;
 }
 
+void pty_start(struct pty *pty) {
+  pty->started = true;
+  pty_enter(pty);
+}
+
 void pty_enter(struct pty *pty) {
-  if (pty->use != PTY_WHOLE || !pty->typed || pty->raw || pty->master < 0 || !terminal_in_foreground(0)) return;
+  if (pty->use != PTY_WHOLE || !pty->started || !pty->typed || pty->raw || pty->master < 0 || !terminal_in_foreground(0)) return;
   pty->raw = terminal_make_raw(0, &pty->saved);
 }
 

@@ -25,6 +25,7 @@ struct pty {
   int caller;        /* the caller's terminal that modes and size come from, borrowed; -1: there is none */
   int output;        /* borrowed: where the target's output goes; -1: nowhere any more */
   bool typed;        /* fd 0 is a terminal: what comes from it is keys, not data */
+  bool started;      /* the target runs: from now on the caller's keys are its keys, Ctrl-C included */
   bool input_open;
   bool raw;          /* the caller's terminal is in raw mode; `saved` are its own modes */
   struct termios saved;
@@ -37,6 +38,9 @@ enum pty_use pty_needed(bool asked, const struct descriptors *set);
 
 /* Makes it, with the modes and the size of the caller's terminal, and puts its slave into `set`. 0 or -errno. */
 int pty_open(struct pty *pty, enum pty_use use, struct descriptors *set);
+
+/* The target runs. Until then the caller's terminal stays as it is, so that a session that does not answer can be left with Ctrl-C. */
+void pty_start(struct pty *pty);
 
 /* Raw mode while the client is in the foreground of the caller's terminal, and the terminal as it was. Both safe to repeat. */
 void pty_enter(struct pty *pty);

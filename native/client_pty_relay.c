@@ -115,7 +115,7 @@ static void write_output(struct pty *pty) {
 }
 
 /* The end of a pipe is there for every reader, a typed end of file for one. So it is typed again, whenever the last one was read. */
-static bool must_repeat_end(const struct pty *pty) { return pty->use == PTY_WHOLE && !pty->typed && !pty->input_open && pty->slave >= 0; }
+static bool must_repeat_end(const struct pty *pty) { return pty->use == PTY_WHOLE && pty->started && !pty->typed && !pty->input_open && pty->slave >= 0; }
 
 static void repeat_end(struct pty *pty) {
   struct pollfd slave = {.fd = pty->slave, .events = POLLIN};
@@ -125,7 +125,7 @@ static void repeat_end(struct pty *pty) {
 }
 
 int pty_watch(struct pty *pty, struct pollfd polls[PTY_POLLS]) {
-  bool may_read = pty->input_open && waiting(&pty->to_target) == 0, waits_for_foreground = false;
+  bool may_read = pty->started && pty->input_open && waiting(&pty->to_target) == 0, waits_for_foreground = false;
   pty_enter(pty);
   if (pty->typed && pty->input_open && (pty->use == PTY_STAND_IN || !pty->raw) && !terminal_in_foreground(0)) {
     waits_for_foreground = true;

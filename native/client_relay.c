@@ -51,6 +51,11 @@ static void lose(struct relay *relay, int error) {
 
 static bool is_spawned_in_turn(struct relay *relay, const struct wire_header *header) { return !relay->ending->spawned && (header->fd_count == 1) == (relay->in.given >= 0); }
 
+static void release_descriptors(const struct relay_job *job) {
+  bool whole = job->pty->use == PTY_WHOLE;
+  descriptors_release(job->descriptors, job->signals, whole || job->pty->use == PTY_STAND_IN, whole);
+}
+
 static int take_frame(struct relay *relay, const struct wire_header *header, const struct wire_agent_frame *frame) {
   struct ending *ending = relay->ending;
   switch (frame->kind) {
@@ -63,8 +68,10 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
     ending->pidfd = relay->in.given;
     relay->in.given = -1;
     relay->early_signal = 0;
-    if (!relay->job->options->detach) return 0;
-    break;
+    if (relay->job->options->detach) break;
+    release_descriptors(relay->job);
+    pty_start(relay->job->pty);
+    return 0;
   case WIRE_STOPPED: return ending->spawned ? relay->stop = frame->stopped.signal, 0 : -EPROTO;
   case WIRE_CONTINUED: return ending->spawned ? relay->stop = 0, 0 : -EPROTO;
   case WIRE_EXITED:
@@ -206,12 +213,15 @@ static void step(struct relay *relay) {
 
 void relay_run(const struct relay_job *job, struct ending *ending) {
   const struct options *options = job->options;
-  struct relay relay = {.job = job, .ending = ending, .in = {.given = -1}};
+  struct relay relay = {.job = job, .ending = ending, .in = {.bytes = ending->small, .room = sizeof ending->small, .given = -1}};
 
-  *ending = (struct ending){.pidfd = -1};
+  ending->spawned = ending->unread = ending->status_known = false;
+  ending->pidfd = -1;
+  ending->signal = ending->error = 0;
+  ending->large = NULL;
   relay.out.request = job->frame;
   relay.out.request_bytes = job->frame_bytes;
-  relay.out.fds = job->fds;
+  relay.out.fds = job->descriptors->held;
   relay.out.fd_count = job->fd_count;
   if (options->timeout_ms > 0) {
     int64_t grace = options->kill_grace_ms == (uint32_t)KILL_GRACE_OF_SESSION ? UNKNOWN_GRACE_MS : options->kill_grace_ms;
@@ -221,5 +231,5 @@ void relay_run(const struct relay_job *job, struct ending *ending) {
   if (result < 0) lose(&relay, -result);
   while (!relay.ended) step(&relay);
   if (relay.in.given >= 0) close(relay.in.given); /* rode on a frame that never came whole */
-  ending->memory = relay.in.bytes;
+  if (relay.in.grown) ending->large = relay.in.bytes;
 }

@@ -14,14 +14,14 @@ struct relay_job {
   int socket, signals;  /* borrowed */
   const uint8_t *frame; /* the encoded request */
   size_t frame_bytes;
-  const int *fds;
-  size_t fd_count;
+  const struct descriptors *descriptors;
+  size_t fd_count;      /* of descriptors->held that go with the request */
   uint64_t ignored;     /* signals that the caller had ignored */
   const struct options *options;
   struct pty *pty;      /* .use may be PTY_NONE */
 };
 
-/* Returns when the request has an ending; the caller frees ending->memory and closes ending->pidfd. */
+/* Returns when the request has an ending; the caller frees ending->large and closes ending->pidfd. */
 void relay_run(const struct relay_job *job, struct ending *ending);
 
 #endif

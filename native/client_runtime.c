@@ -13,21 +13,22 @@
 
 enum { HASHED_BYTES = 16 };
 
-bool runtime_path(char out[DIRECTORY_BYTES]) {
+bool runtime_path(unsigned user, char out[DIRECTORY_BYTES]) {
   const char *own = getenv("HOLDFAST_RUNTIME_DIR"), *xdg = getenv("XDG_RUNTIME_DIR");
   int length;
   if (own != NULL && own[0] != '\0') length = snprintf(out, DIRECTORY_BYTES, "%s", own);
   else if (xdg != NULL && xdg[0] != '\0') length = snprintf(out, DIRECTORY_BYTES, "%s/holdfast", xdg);
-  else length = snprintf(out, DIRECTORY_BYTES, "/tmp/holdfast-%u", (unsigned)geteuid());
+  else length = snprintf(out, DIRECTORY_BYTES, "/tmp/holdfast-%u", user);
   if (length < 0 || length >= DIRECTORY_BYTES) return false;
   /* With a slash at the end O_NOFOLLOW would follow the link. */
   while (length > 1 && out[length - 1] == '/') out[--length] = '\0';
   return true;
 }
 
-int runtime_open(const char *path) {
+int runtime_open(const char *path, unsigned user) {
   struct stat status;
-  int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  /* By openat(2), since open(3) of musl makes a second system call out of O_CLOEXEC. */
+  int fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0 && (errno == ENOENT || errno == ENAMETOOLONG)) return -errno;
   if (fd < 0) {
     const char *why = errno == ENOTDIR || errno == ELOOP ? "it is a link, or no directory" : strerror(errno);
@@ -35,9 +36,9 @@ int runtime_open(const char *path) {
     return -EPERM;
   }
   /* Judged through the descriptor, and all files are reached through it: it cannot be exchanged in between. */
-  if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700) return fd;
-  if (status.st_uid != geteuid()) say("name another one in HOLDFAST_RUNTIME_DIR", "cannot use the runtime directory '%s': it belongs to user %u", path, (unsigned)status.st_uid);
-  else say("close it to others with 'chmod 700'", "cannot use the runtime directory '%s': its mode is %03o, not 700", path, (unsigned)(status.st_mode & 0777));
+  if (fstat(fd, &status) == 0 && status.st_uid == user && (status.st_mode & 0777) == 0700) return fd;
+  if (status.st_uid != user) say("name another one in HOLDFAST_RUNTIME_DIR", "cannot use the runtime directory '%s': it belongs to user %u", path, (unsigned)status.st_uid);
+  else say("name another one in HOLDFAST_RUNTIME_DIR; one that is yours alone needs 'chmod 700'", "cannot use the runtime directory '%s': its mode is %03o, not 700", path, (unsigned)(status.st_mode & 0777));
   close(fd);
   return -EPERM;
 }

@@ -7,11 +7,11 @@
 #include "client_session.h"
 
 /* Writes the directory's path: $HOLDFAST_RUNTIME_DIR, else $XDG_RUNTIME_DIR/holdfast, else /tmp/holdfast-UID. False: too long. */
-bool runtime_path(char out[DIRECTORY_BYTES]);
+bool runtime_path(unsigned user, char out[DIRECTORY_BYTES]);
 
 /* An O_PATH descriptor (the caller's) of a directory that is ours alone; -ENOENT when there is none; -EPERM when it was refused,
  * and said why. */
-int runtime_open(const char *path);
+int runtime_open(const char *path, unsigned user);
 
 /* `name` itself where it makes a plain file name, else a hash of it. */
 void session_id(const char *name, char out[SESSION_ID_BYTES]);

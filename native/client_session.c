@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client_messages.h"
+#include "client_open.h"
 #include "client_project.h"
 #include "client_runtime.h"
 #include "client_socket.h"
@@ -26,12 +27,13 @@ static int no_project(const struct directory *directory) {
 int session_choose(const struct options *options, const struct directory *directory, struct session *out) {
   const char *asked = options->session != NULL ? options->session : getenv("HOLDFAST_SESSION");
   out->runtime_fd = -1;
+  out->user = (unsigned)geteuid();
   if (options->socket != NULL) {
     out->kind = SESSION_SOCKET;
     out->name = options->socket;
     return OPTIONS_GO_ON;
   }
-  if (!runtime_path(out->runtime)) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
+  if (!runtime_path(out->user, out->runtime)) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
   out->kind = asked != NULL && asked[0] != '\0' ? SESSION_NAMED : SESSION_PROJECT;
   if (out->kind == SESSION_PROJECT && !project_find(directory->physical, out->project)) return no_project(directory);
   out->name = out->kind == SESSION_NAMED ? asked : out->project;
@@ -72,7 +74,7 @@ static int connect_path(int socket, const char *path) {
 static int connect_once(struct session *session, int socket) {
   char name[SESSION_ID_BYTES + 8], full[DIRECTORY_BYTES + sizeof name];
   if (session->kind == SESSION_SOCKET) return connect_path(socket, session->name);
-  if (session->runtime_fd < 0) session->runtime_fd = runtime_open(session->runtime);
+  if (session->runtime_fd < 0) session->runtime_fd = runtime_open(session->runtime, session->user);
   if (session->runtime_fd < 0) return session->runtime_fd;
   snprintf(name, sizeof name, "%s.sock", session->id);
   snprintf(full, sizeof full, "%s/%s", session->runtime, name);
@@ -95,7 +97,7 @@ static void say_not_connected(const struct session *session, int error) {
 
 static bool is_trusted(const struct session *session, int socket) {
   uid_t uid = (uid_t)-1;
-  if (socket_peer_uid(socket, &uid) == 0 && uid == geteuid()) return true;
+  if (socket_peer_uid(socket, &uid) == 0 && (unsigned)uid == session->user) return true;
   say("only the user who opened a session can use it", "refused to use session '%s': its agent belongs to user %u", session->name, (unsigned)uid);
   return false;
 }

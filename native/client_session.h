@@ -13,6 +13,7 @@ struct session {
   char project[DIRECTORY_BYTES];         /* what `name` points to, for a project */
   char id[SESSION_ID_BYTES];             /* file names begin with it; not for SESSION_SOCKET */
   char runtime[DIRECTORY_BYTES];         /* path of the runtime directory */
+  unsigned user;                         /* effective user id, ours and to be the agent's */
   int runtime_fd;                        /* O_PATH, ours; -1: not open (it may not exist yet) */
 };
 

@@ -12,8 +12,9 @@
 
 enum { LAST_SIGNAL = 64, KERNEL_SIGSET_BYTES = 8, FIRST_REALTIME = 34 };
 
-static const int relayed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
-static const int tripping[] = {SIGPIPE, SIGTTIN, SIGTTOU};
+/* Those that are told come first. */
+static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT, SIGPIPE, SIGTTIN, SIGTTOU};
+enum { TOLD = 9, WATCHED = sizeof watched / sizeof *watched };
 
 static sigset_t set_of(const int *signals, size_t count) {
   sigset_t set;
@@ -36,17 +37,16 @@ uint64_t signals_ignored(void) {
 
 /* Blocked signals wait in the kernel even while they are ignored: which of them count is for the reader to decide. */
 int signals_watch(void) {
-  sigset_t told = set_of(relayed, sizeof relayed / sizeof *relayed), silent = set_of(tripping, sizeof tripping / sizeof *tripping);
-  sigprocmask(SIG_BLOCK, &silent, NULL);
-  sigprocmask(SIG_BLOCK, &told, NULL);
+  sigset_t told = set_of(watched, TOLD), all = set_of(watched, WATCHED);
+  sigprocmask(SIG_BLOCK, &all, NULL);
   int fd = signalfd(-1, &told, SFD_NONBLOCK | SFD_CLOEXEC);
   return fd < 0 ? -errno : fd;
 }
 
-void signals_unwatch(void) {
-  sigset_t told = set_of(relayed, sizeof relayed / sizeof *relayed), silent = set_of(tripping, sizeof tripping / sizeof *tripping);
-  sigprocmask(SIG_UNBLOCK, &told, NULL);
-  sigprocmask(SIG_UNBLOCK, &silent, NULL);
+void signals_unwatch(int fd) {
+  sigset_t all = set_of(watched, WATCHED);
+  close(fd);
+  sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
 int signals_next(int fd) {

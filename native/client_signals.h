@@ -15,8 +15,8 @@ static inline bool signal_in(uint64_t set, int signal) { return (set >> (signal 
  * that a relay of terminals would trip over (SIGPIPE, SIGTTIN, SIGTTOU). */
 int signals_watch(void);
 
-/* Lets signals act on the client again. */
-void signals_unwatch(void);
+/* Closes `fd` and lets signals act on the client again. */
+void signals_unwatch(int fd);
 
 /* The next signal, or 0. */
 int signals_next(int fd);

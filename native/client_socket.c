@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -53,7 +54,9 @@ ssize_t socket_send(int fd, const void *data, size_t bytes, const int *fds, size
     header->cmsg_len = (socklen_t)CMSG_LEN(fd_count * sizeof(int));
     memcpy(CMSG_DATA(header), fds, fd_count * sizeof(int));
   }
-  do sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+  /* The call itself: musl's sendmsg(3) has room for 1 KiB of control data, which is less than 253 descriptors take. What it does
+   * besides is to clear the padding of both structs, and that is done above. */
+  do sent = syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   return sent < 0 ? -errno : sent;
 }

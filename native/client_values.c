@@ -64,6 +64,12 @@ static bool limit_value(const char **text, uint64_t *out) {
   return digits(text, UINT64_MAX - 1, out);
 }
 
+const char *limit_name(int resource) {
+  for (size_t i = 0; i < sizeof limit_names / sizeof *limit_names; i++)
+    if (limit_names[i].resource == resource) return limit_names[i].name;
+  return NULL;
+}
+
 const char *parse_limit(const char *text, struct wire_limit *out) {
   const char *equals = strchr(text, '=');
   if (equals == NULL) return "it needs the form NAME=SOFT[:HARD]";

@@ -16,4 +16,7 @@ bool parse_duration_ms(const char *text, uint32_t *out);
 /* NAME=SOFT[:HARD], with the long names of prlimit(1). One number sets both. NULL, or what is wrong with it. */
 const char *parse_limit(const char *text, struct wire_limit *out);
 
+/* Its name there, or NULL. */
+const char *limit_name(int resource);
+
 #endif

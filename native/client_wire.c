@@ -7,7 +7,7 @@
 
 #include "client_socket.h"
 
-enum { FIRST_ROOM_BYTES = 4096, IN_FLIGHT_TRIES = 400, IN_FLIGHT_NAP_MS = 5 };
+enum { IN_FLIGHT_TRIES = 400, IN_FLIGHT_NAP_MS = 5 };
 
 static void queue(struct outbox *box, const uint8_t *frame, size_t bytes) {
   if (box->frames_bytes + bytes > sizeof box->frames) return;
@@ -54,15 +54,16 @@ int outbox_flush(struct outbox *box, int socket) {
   return 0;
 }
 
-/* Room for the frame that has begun, or for a first read. The header has been judged before, so its length is within the caps. */
+/* Room for the frame that has begun. Its header has been judged before, so its length is within the caps. */
 static bool make_room(struct inbox *box) {
-  size_t wanted = FIRST_ROOM_BYTES;
-  if (box->length >= WIRE_HEADER_BYTES && WIRE_HEADER_BYTES + (size_t)wire_u32(box->bytes) > wanted) wanted = WIRE_HEADER_BYTES + (size_t)wire_u32(box->bytes);
+  size_t wanted = box->length < WIRE_HEADER_BYTES ? 0 : WIRE_HEADER_BYTES + (size_t)wire_u32(box->bytes);
   if (box->room >= wanted) return true;
-  uint8_t *bytes = realloc(box->bytes, wanted);
+  uint8_t *bytes = realloc(box->grown ? box->bytes : NULL, wanted);
   if (bytes == NULL) return false;
+  if (!box->grown) memcpy(bytes, box->bytes, box->length);
   box->bytes = bytes;
   box->room = wanted;
+  box->grown = true;
   return true;
 }
 

@@ -29,8 +29,9 @@ int outbox_flush(struct outbox *box, int socket);
 bool outbox_is_empty(const struct outbox *box);
 
 struct inbox {
-  uint8_t *bytes; /* malloc'd; goes to whoever takes it */
+  uint8_t *bytes; /* begins as somebody's buffer, and is left for a malloc'd block when a frame is larger: `grown` */
   size_t length, room;
+  bool grown;
   int given; /* a descriptor that has arrived and belongs to no frame yet; -1 */
 };
 

@@ -57,7 +57,12 @@ int process_next_change(struct process_change *out) {
   if (read(change_fd, &drained, sizeof drained) == -1) {}
   /* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. */
   long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL, &usage);
-  if (result == -1) return errno == ECHILD ? 0 : -errno;
+  if (result == -1 && errno != ECHILD) {
+    int error = errno;
+    on_sigchld(SIGCHLD); /* the change that was not seen must make it readable again */
+    return -error;
+  }
+  if (result == -1) return 0;
   if (info.si_pid == 0) return 0;
   *out = (struct process_change){
       .pid = info.si_pid,
@@ -78,12 +83,12 @@ int process_next_change(struct process_change *out) {
 /* 0, 1 and negative numbers mean "everybody" or "a group" to kill(2): never from here. */
 int process_kill(pid_t pid, int signal) {
   if (pid <= 1) return -EINVAL;
-  return kill(pid, signal) == -1 ? -errno : 0;
+  return FAULT(kill) || kill(pid, signal) == -1 ? -errno : 0;
 }
 
 int process_kill_group(pid_t pgid, int signal) {
   if (pgid <= 1) return -EINVAL;
-  return kill(-pgid, signal) == -1 ? -errno : 0;
+  return FAULT(kill) || kill(-pgid, signal) == -1 ? -errno : 0;
 }
 
 int64_t process_start_ticks(pid_t pid) {

@@ -48,27 +48,23 @@ static _Noreturn void fail_number(struct child *child, enum wire_step step, int 
   fail(child, step, error, at);
 }
 
-/* Moves every passed descriptor to its number. Sources that sit below the highest number are first moved above it, so that
- * no dup2 can overwrite a source still needed (0 and 1 swapped, and so on). */
-static void place_descriptors(struct child *child, int *sources) {
-  const struct spawn_request *r = child->request;
-  uint32_t highest = 2;
-  for (size_t i = 0; i < r->fd_count; i++)
-    if (r->numbers[i] > highest) highest = r->numbers[i];
-  for (size_t i = 0; i < r->fd_count; i++) {
-    sources[i] = r->fds[i];
-    if ((uint32_t)sources[i] > highest) continue;
-    sources[i] = fcntl(r->fds[i], F_DUPFD_CLOEXEC, (int)highest + 1);
-    if (sources[i] == -1) fail_number(child, STEP_DESCRIPTOR, errno, r->numbers[i]);
-  }
-  for (size_t i = 0; i < r->fd_count; i++) /* dup2 clears CLOEXEC on the copy */
-    if (FAULT(dup2) || dup2(sources[i], (int)r->numbers[i]) == -1) fail_number(child, STEP_DESCRIPTOR, errno, r->numbers[i]);
-}
-
 static bool is_passed(const struct spawn_request *r, uint32_t number) {
   for (size_t i = 0; i < r->fd_count; i++)
     if (r->numbers[i] == number) return true;
   return false;
+}
+
+/* Moves every passed descriptor to its number. A source whose own number is wanted is first moved to one that is not, so that
+ * no dup2 can overwrite a source still needed (0 and 1 swapped, and so on). Copies that land on a wanted number are overwritten. */
+static void place_descriptors(struct child *child, int *sources) {
+  const struct spawn_request *r = child->request;
+  for (size_t i = 0; i < r->fd_count; i++)
+    for (sources[i] = r->fds[i]; is_passed(r, (uint32_t)sources[i]);) {
+      sources[i] = FAULT(fcntl) ? -1 : fcntl(r->fds[i], F_DUPFD_CLOEXEC, sources[i] + 1);
+      if (sources[i] == -1) fail_number(child, STEP_DESCRIPTOR, errno, r->numbers[i]);
+    }
+  for (size_t i = 0; i < r->fd_count; i++) /* dup2 clears CLOEXEC on the copy */
+    if (FAULT(dup2) || dup2(sources[i], (int)r->numbers[i]) == -1) fail_number(child, STEP_DESCRIPTOR, errno, r->numbers[i]);
 }
 
 /* Closes all descriptors but the passed ones: 0-2 one by one, then the gaps between the passed numbers. */
@@ -80,7 +76,7 @@ static void close_others(struct child *child) {
     uint32_t next = UINT32_MAX; /* the lowest passed number at or above `from` */
     for (size_t i = 0; i < r->fd_count; i++)
       if (r->numbers[i] >= from && r->numbers[i] < next) next = r->numbers[i];
-    if (next > from && syscall(SYS_close_range, from, next == UINT32_MAX ? UINT32_MAX : next - 1, 0) == -1)
+    if (next > from && (FAULT(close_range) || syscall(SYS_close_range, from, next == UINT32_MAX ? UINT32_MAX : next - 1, 0) == -1))
       fail(child, STEP_DESCRIPTOR, errno, "close_range");
     if (next == UINT32_MAX) return;
     from = next + 1;
@@ -94,7 +90,7 @@ static void join_group(struct child *child) {
     if (FAULT(setpgid) || setpgid(0, 0) == -1) fail(child, STEP_GROUP, errno, "setpgid");
     return;
   }
-  if (setsid() == -1) fail(child, STEP_SESSION, errno, "setsid");
+  if (FAULT(setsid) || setsid() == -1) fail(child, STEP_SESSION, errno, "setsid");
 }
 
 static void set_attributes(struct child *child) {
@@ -109,7 +105,7 @@ static void set_attributes(struct child *child) {
     if (FAULT(setrlimit) || syscall(SYS_prlimit64, 0, limit->resource, &value, NULL) == -1)
       fail_number(child, STEP_LIMIT, errno, (uint64_t)limit->resource);
   }
-  if (r->nice_set && setpriority(PRIO_PROCESS, 0, r->nice) == -1)
+  if (r->nice_set && (FAULT(setpriority) || setpriority(PRIO_PROCESS, 0, r->nice) == -1))
     fail_number(child, STEP_NICE, errno, (uint64_t)(r->nice < 0 ? -r->nice : r->nice));
 }
 
@@ -135,12 +131,13 @@ static size_t head_of(const char *path, char *into, size_t bytes) {
   return n < 0 ? 0 : (size_t)n;
 }
 
-/* Names the interpreter of a file that exists although execve said ENOENT: the `#!` program, or the ELF loader. */
+/* Names the interpreter of a file that exists although execve said ENOENT: the `#!` program, or the ELF loader. `head` has room
+ * for one byte more. */
 static const char *interpreter_of(char *head, size_t bytes) {
   if (bytes > 2 && head[0] == '#' && head[1] == '!') {
     size_t from = 2, to;
     while (from < bytes && (head[from] == ' ' || head[from] == '\t')) from++;
-    for (to = from; to < bytes - 1 && strchr(" \t\n\r", head[to]) == NULL; to++) {}
+    for (to = from; to < bytes && strchr(" \t\n\r", head[to]) == NULL; to++) {}
     head[to] = '\0';
     return head + from;
   }
@@ -181,9 +178,9 @@ static int try_exec(struct child *child, char *path) {
     exec_by_shell(child, path);
     fail(child, STEP_EXEC, error, path);
   }
-  if (error == ENOENT && stat(path, &facts) == 0) {
+  if ((error == ENOENT || error == ENOTDIR) && stat(path, &facts) == 0) {
     char head[4096];
-    size_t bytes = head_of(path, head, sizeof head);
+    size_t bytes = head_of(path, head, sizeof head - 1);
     fail(child, STEP_INTERPRETER, error, interpreter_of(head, bytes));
   }
   if (error == ENOENT || error == ENOTDIR) return ENOENT;
@@ -231,7 +228,7 @@ static int child_main(void *argument) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != child->parent) _exit(127);
   join_group(child);
-  if (!r->inherited && r->cwd == NULL && fchdir(r->cwd_fd) == -1) fail(child, STEP_DIRECTORY, errno, "");
+  if (!r->inherited && r->cwd == NULL && (FAULT(fchdir) || fchdir(r->cwd_fd) == -1)) fail(child, STEP_DIRECTORY, errno, "");
   if (!r->inherited) place_descriptors(child, sources);
   if (!r->inherited) close_others(child);
   if (r->terminal != WIRE_TERMINAL_PLAIN && (FAULT(ioctl) || ioctl((int)r->terminal_fd, TIOCSCTTY, 0) == -1))
@@ -324,7 +321,8 @@ int spawn_target(const struct spawn_request *request, struct spawn_result *resul
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 
   if (pid < 0) {
-    result->step = STEP_FORK;
+    bool is_want = pid == -EAGAIN || pid == -ENOMEM || pid == -EMFILE || pid == -ENFILE;
+    result->step = request->cgroup_fd >= 0 && !is_want ? STEP_CONTAINMENT : STEP_FORK;
     result->error = (int)-pid;
     return -1;
   }

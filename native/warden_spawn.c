@@ -17,12 +17,15 @@ static int fail(struct spawn_result *result, enum wire_step step, int error) {
   return -1;
 }
 
-/* The number that the control socket gets in the warden: above every number that the target is to have. */
+/* The number that the control socket gets in the warden: the lowest that the target is not to have. */
 static uint32_t control_number(const struct spawn_request *request) {
-  uint32_t highest = 2;
-  for (size_t i = 0; i < request->fd_count; i++)
-    if (request->numbers[i] > highest) highest = request->numbers[i];
-  return highest + 1;
+  uint32_t number = 3;
+  for (size_t i = 0; i < request->fd_count; i++) {
+    if (request->numbers[i] != number) continue;
+    number++;
+    i = SIZE_MAX; /* looks at all of them again */
+  }
+  return number;
 }
 
 /* The first report: what became of the exec. Blocking is right here, as it is in vfork. */

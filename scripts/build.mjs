@@ -28,7 +28,7 @@ const builders = {
   },
 
   client() {
-    run('bash', ['scripts/build-client.sh']);
+    run('sh', ['scripts/build-client.sh', join(dist, 'runner-exec')]);
   },
 
   async cli() {

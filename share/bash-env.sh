@@ -13,7 +13,7 @@ if [[ -n ${HOLDFAST_USER_BASH_ENV-} ]]; then
   unset __holdfast_user
 fi
 
-# `local -` is not needed, but `printf -v`, `${x@a}`-free indirection and `declare -F` listing as used here are those of bash 4.2.
+# An older bash enters all the same, without the functions that nobody exported.
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 402)); then
   __holdfast_share=${HOLDFAST_LAUNCH%/*}
 

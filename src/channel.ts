@@ -68,7 +68,7 @@ export class Channel {
         sent = send(this.#fd, frame, 0, fds) ?? 0;
       } catch (error) {
         // The peer is gone. What it said last may still be unread, and onClose must not run inside the caller's own step.
-        if (error instanceof Error) queueMicrotask(() => this.#fail(error));
+        if (error instanceof Error) queueMicrotask(() => this.#onLost(error));
         return;
       }
     }
@@ -109,10 +109,16 @@ export class Channel {
     this.#events.onClose(error);
   }
 
+  #onLost(error: Error): void {
+    this.readNow();
+    this.#fail(error);
+  }
+
   #onReady(ready: { readable: boolean; writable: boolean; hangup: boolean }): void {
     try {
-      if (ready.writable) this.#flush();
+      // Reading comes first: what a peer said before it went away counts, and writing to it fails.
       if (ready.readable || ready.hangup) this.#read();
+      if (ready.writable) this.#flush();
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
@@ -161,13 +167,15 @@ export class Channel {
       const header = parseHeader(bytes, offset, this.#from);
       if (header === undefined) break;
       const end = offset + HEADER_BYTES + header.bodyBytes;
+      // They belong to the last frame begun, and came with its first byte.
+      if (header.fdCount !== (end >= bytes.length || header.fdCount > 0 ? this.#pendingFds.length : 0))
+        throw new ProtocolError('FRAME_FDS', 'the descriptors do not match the header');
       if (end > bytes.length) {
         this.#keep(bytes.subarray(offset), HEADER_BYTES + header.bodyBytes);
         return;
       }
       let fds = NO_FDS;
       if (header.fdCount > 0) {
-        if (header.fdCount !== this.#pendingFds.length) throw new ProtocolError('FRAME_FDS', 'the descriptors do not match the header');
         fds = this.#pendingFds;
         this.#pendingFds = NO_FDS;
       }

@@ -311,11 +311,22 @@ function changeRead(): ChildChange {
   return { pid, waitStatus, userUs, systemUs, maxRssKib, minorFaults, majorFaults, blocksIn, blocksOut, voluntarySwitches, involuntarySwitches };
 }
 
-/** Calls back for each child that ends, stops or continues: of the whole process, so only the agent may use it. */
+/**
+ * Calls back for each child that ends, stops or continues: of the whole process, so only the agent may use it. What it throws is
+ * an uncaught exception, and costs no other child its news.
+ */
 export function watchChildren(onChange: (change: ChildChange) => void): void {
   const fd = check(addon.watchChildren(), 'eventfd');
   watch(fd, { readable: true }, () => {
-    while (check(addon.nextChange(changeOut), 'waitid') === 1) onChange(changeRead());
+    while (check(addon.nextChange(changeOut), 'waitid') === 1) {
+      try {
+        onChange(changeRead());
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   });
 }
 
@@ -338,18 +349,23 @@ export function wardenKill(control: number): boolean {
   return addon.wardenOrder(control, WARDEN_KILL) === 0;
 }
 
+const EPERM = 1;
 const ESRCH = 3;
 
-/** kill(2). False: no such process. Zombies count as there. @throws EPERM, EINVAL (pid ≤ 1). */
-export function killProcess(pid: number, signal: number): boolean {
-  const result = addon.kill(pid, signal);
+/** Whether it took effect; with signal 0, whether anybody is there. */
+function isKilled(result: number, signal: number): boolean {
+  if (result === -EPERM) return signal === 0;
   return result === -ESRCH ? false : check(result, 'kill') === 0;
 }
 
-/** kill(2) to the whole group. False: no such group. @throws EPERM, EINVAL (pgid ≤ 1). */
+/** kill(2). False: no such process, or one of another user (sudo). Zombies count as there. @throws EINVAL (pid ≤ 1). */
+export function killProcess(pid: number, signal: number): boolean {
+  return isKilled(addon.kill(pid, signal), signal);
+}
+
+/** kill(2) to the whole group. False: no such group, or all of it is another user's. @throws EINVAL (pgid ≤ 1). */
 export function killGroup(pgid: number, signal: number): boolean {
-  const result = addon.killGroup(pgid, signal);
-  return result === -ESRCH ? false : check(result, 'kill') === 0;
+  return isKilled(addon.killGroup(pgid, signal), signal);
 }
 
 /** Clock ticks from boot to the start of that process: with the pid it names one process for ever. `undefined`: it is gone. */
@@ -417,8 +433,9 @@ function dispatch(count: number): void {
 /** Watches a descriptor (level-triggered) without handing it to libuv. A second call changes what is waited for. */
 export function watch(fd: number, on: { readable?: boolean; writable?: boolean }, callback: (ready: Readiness) => void): void {
   if (ready === undefined) {
-    ready = new Int32Array(128);
-    check(addon.startPoller(dispatch, ready), 'epoll_create1');
+    const pairs = new Int32Array(128);
+    check(addon.startPoller(dispatch, pairs), 'epoll_create1');
+    ready = pairs;
   }
   const events = (on.readable === true ? EPOLLIN | EPOLLRDHUP : 0) | (on.writable === true ? EPOLLOUT : 0);
   check(addon.watch(fd, events, watchers.has(fd) ? 2 : 1), 'epoll_ctl');

@@ -3,12 +3,12 @@
 // Documentation/admin-guide/cgroup-v2.rst. Needs a writable cgroup2 mount and Linux 5.14 (cgroup.kill).
 
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { closeFd, killProcess, openDirectory } from '../native.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 import { type Guard, startGuard } from './guard.js';
-import { processFacts } from './process-tree.js';
+import { isAlive } from '../process-tree.js';
 
 /** Emptied cgroups kept for the next request: making one costs more than finding one. */
 const MAX_SPARE = 16;
@@ -22,11 +22,19 @@ export function ownCgroupDirectory(mountinfo: string, cgroups: string): string |
     const [left = '', right = ''] = line.split(' - ');
     if (!right.startsWith('cgroup2 ')) continue;
     const [, , , root = '/', mountPoint = ''] = left.split(' ');
-    const inside = relative(root, own);
-    if (inside.startsWith('..')) continue;
-    return join(unescape(mountPoint), inside);
+    const inside = pathBelow(unescape(root), own);
+    if (inside !== undefined) return join(unescape(mountPoint), inside);
   }
   return undefined;
+}
+
+/** Compared as text: inside a cgroup namespace both may begin with `/..`, which is no path to be resolved (cgroup_namespaces(7)). */
+function pathBelow(root: string, own: string): string | undefined {
+  if (own === root) return '';
+  const prefix = root === '/' ? '/' : `${root}/`;
+  if (!own.startsWith(prefix)) return undefined;
+  const inside = own.slice(prefix.length);
+  return inside.split('/').includes('..') ? undefined : inside;
 }
 
 /** Blanks and the like are octal escapes in mountinfo. */
@@ -36,7 +44,7 @@ function unescape(path: string): string {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, 'utf8');
   } catch {
     return '';
   }
@@ -57,7 +65,7 @@ function processesIn(directory: string): number[] {
   const own = read(join(directory, 'cgroup.procs'))
     .split('\n')
     .map(Number)
-    .filter((pid) => pid > 1 && !['Z', 'X', undefined].includes(processFacts(pid)?.state));
+    .filter((pid) => pid > 1 && isAlive(pid));
   return [...own, ...subdirectories(directory).flatMap(processesIn)];
 }
 
@@ -79,6 +87,11 @@ class RequestCgroup implements Containment {
   readonly directory: string;
   readonly cgroupFd: number;
   readonly warden = undefined;
+  /**
+   * Then nobody may be born in it any more: Linux 6.18 compares the kill counter of a new task's cgroup with that of its
+   * parent's, and kills it when they differ (kernel/cgroup/cgroup.c, cgroup_css_set_fork and cgroup_post_fork).
+   */
+  wasKilled = false;
   readonly #events: number;
   readonly #session: SessionCgroup;
 
@@ -105,6 +118,7 @@ class RequestCgroup implements Containment {
   }
 
   kill(): boolean {
+    this.wasKilled = true;
     writeFileSync(join(this.directory, 'cgroup.kill'), '1');
     return !this.isEmpty();
   }
@@ -172,7 +186,12 @@ export class SessionCgroup implements ContainmentMaker {
     if (spare !== undefined) return spare;
     const directory = join(this.directory, `r${++this.#count}`);
     mkdirSync(directory);
-    return new RequestCgroup(this, directory);
+    try {
+      return new RequestCgroup(this, directory);
+    } catch (error) {
+      remove(directory);
+      throw error;
+    }
   }
 
   takeBack(cgroup: RequestCgroup): void {
@@ -181,7 +200,7 @@ export class SessionCgroup implements ContainmentMaker {
   }
 
   #keep(cgroup: RequestCgroup): void {
-    if (this.#spare.length < MAX_SPARE && subdirectories(cgroup.directory).length === 0) this.#spare.push(cgroup);
+    if (!cgroup.wasKilled && this.#spare.length < MAX_SPARE && subdirectories(cgroup.directory).length === 0) this.#spare.push(cgroup);
     else if (!cgroup.close()) this.#occupied.push(cgroup);
   }
 
@@ -197,7 +216,11 @@ export class SessionCgroup implements ContainmentMaker {
   }
 
   killAll(): void {
-    writeFileSync(join(this.directory, 'cgroup.kill'), '1');
+    try {
+      writeFileSync(join(this.directory, 'cgroup.kill'), '1');
+    } catch {
+      // Removed by somebody else; the processes are signalled one by one as well.
+    }
   }
 
   close(): void {

@@ -2,7 +2,7 @@
 // whole in time, or nonsense, is dropped without disturbing others. docs/protocol.md §4.
 
 import { Channel } from '../channel.js';
-import { closeFd, closeFds, NativeError, peerCredentials } from '../native.js';
+import { closeFd, closeFds, peerCredentials } from '../native.js';
 import { encodeAnswer, encodeRefused } from '../protocol/agent-message.js';
 import { parseClientFrame } from '../protocol/client-message.js';
 import { ProtocolError } from '../protocol/error.js';
@@ -45,8 +45,15 @@ export class Connection implements Reply {
 
   /** Serves a connection just accepted; takes `fd`. Another user's is closed unserved. */
   static serve(host: ConnectionHost, fd: number): void {
-    if (peerCredentials(fd).uid !== process.geteuid?.()) closeFd(fd);
-    else new Connection(host, fd).#begin();
+    let connection: Connection;
+    try {
+      if (peerCredentials(fd).uid !== process.geteuid?.()) return closeFd(fd);
+      connection = new Connection(host, fd);
+    } catch (error) {
+      closeFd(fd);
+      throw error;
+    }
+    connection.#begin();
   }
 
   private constructor(host: ConnectionHost, fd: number) {
@@ -138,7 +145,7 @@ export function refusalOf(error: unknown): Buffer {
     return encodeRefused({ code, message: error.message, hint: '' });
   }
   // Descriptors that did not fit into our table were lost on the way.
-  if (error instanceof NativeError && (error.code === 'EMSGSIZE' || error.code === 'EMFILE'))
+  if (error instanceof Error && 'code' in error && ['EMSGSIZE', 'EMFILE', 'ENFILE'].includes(String(error.code)))
     return encodeRefused({ code: RefusalCode.RESOURCES, message: 'the session has no descriptors left', hint: 'run fewer commands at once, or raise the limit of open files before the session is opened' });
   return encodeRefused({ code: RefusalCode.INTERNAL, message: error instanceof Error ? error.message : String(error), hint: '' });
 }

@@ -3,7 +3,7 @@
 
 import { type ChildChange, killGroup, type Started } from '../native.js';
 import type { RunRequest } from '../protocol/run.js';
-import { groupMembers } from './process-tree.js';
+import { groupMembers } from '../process-tree.js';
 
 export interface Containment {
   readonly kind: 'group' | 'cgroup' | 'warden';
@@ -64,7 +64,7 @@ export class GroupContainment implements Containment {
   }
 
   members(): number[] {
-    return this.#pgid > 1 && killGroup(this.#pgid, 0) ? groupMembers(this.#pgid) : [];
+    return this.#pgid > 1 && killGroup(this.#pgid, 0) ? groupMembers(this.#pgid).map(({ pid }) => pid) : [];
   }
 
   usage(): typeof UNKNOWN_USAGE {

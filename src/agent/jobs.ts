@@ -29,7 +29,7 @@ interface Job {
 
 export class Jobs {
   readonly #stem: string;
-  readonly #prefix = Math.floor(Date.now() / 1000).toString(36);
+  readonly #prefix = Date.now().toString(36);
   readonly #jobs = new Map<string, Job>();
   #count = 0;
 
@@ -66,12 +66,12 @@ export class Jobs {
     const job = this.#jobs.get(id);
     if (job === undefined) return;
     job.request = undefined;
+    job.facts = { ...job.facts, state: 'ended', endedAt: Date.now(), ...(waitStatus === undefined ? {} : { waitStatus }) };
+    for (const wake of job.waiters.splice(0)) wake();
     if (waitStatus === undefined) {
       this.#forget(id); // it never started, and its client was told so
       return;
     }
-    job.facts = { ...job.facts, state: 'ended', endedAt: Date.now(), waitStatus };
-    for (const wake of job.waiters) wake();
     setTimeout(() => this.#forget(id), KEEP_ENDED_MS).unref();
   }
 

@@ -2,6 +2,7 @@
 // it and two agents can never both have it. DESIGN section 4 "Session life".
 
 import { linkSync, statSync, unlinkSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { acceptUnix, closeFd, listenUnix, NativeError, openDirectory, send, unwatch, watch } from '../native.js';
 import { encodeRefused } from '../protocol/agent-message.js';
@@ -23,7 +24,7 @@ function spareDescriptor(): number {
 function namesFor(path: string): { directory: number; own: string; temporary: string } {
   const directory = openDirectory(dirname(path));
   const prefix = `/proc/self/fd/${directory}`;
-  return { directory, own: `${prefix}/${basename(path)}`, temporary: `${prefix}/.${process.pid}` };
+  return { directory, own: `${prefix}/${basename(path)}`, temporary: `${prefix}/.${process.pid}.${randomBytes(4).toString('hex')}` };
 }
 
 export class Listener {
@@ -90,31 +91,49 @@ export class Listener {
     this.#spare = -1;
     const fd = acceptUnix(this.#fd);
     if (fd !== undefined) {
-      send(
-        fd,
-        encodeRefused({
-          code: RefusalCode.RESOURCES,
-          message: 'the session has no descriptors left',
-          hint: 'run fewer commands at once, or raise the limit of open files before the session is opened',
-        }),
-      );
+      try {
+        send(
+          fd,
+          encodeRefused({
+            code: RefusalCode.RESOURCES,
+            message: 'the session has no descriptors left',
+            hint: 'run fewer commands at once, or raise the limit of open files before the session is opened',
+          }),
+        );
+      } catch {
+        // It did not wait for the answer.
+      }
       closeFd(fd);
     }
     this.#spare = spareDescriptor();
+  }
+
+  /** Whether clients can still find us: false once somebody has removed or replaced the socket, or its directory. */
+  isReachable(): boolean {
+    return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
 
   /** Removes the socket, if it is still ours, and stops listening. Safe to call twice. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;
+    unwatch(this.#fd);
+    // Given up first: at the limit of open files, removing the name needs its place.
+    if (this.#spare !== -1) closeFd(this.#spare);
+    try {
+      this.#removeName();
+    } catch {
+      // The directory is gone, and the name with it.
+    }
+    closeFd(this.#fd);
+  }
+
+  #removeName(): void {
     const { directory, own } = namesFor(this.#path);
     try {
       if (statSync(own, { throwIfNoEntry: false })?.ino === this.#inode) unlinkSync(own);
     } finally {
       closeFd(directory);
     }
-    unwatch(this.#fd);
-    closeFd(this.#fd);
-    if (this.#spare !== -1) closeFd(this.#spare);
   }
 }

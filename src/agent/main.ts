@@ -16,6 +16,8 @@ import { Wardens } from './warden.js';
 
 const SIGTERM = 15;
 const RLIMIT_NOFILE = 7;
+/** A session that nobody can reach any more, since its runtime directory was removed, would otherwise stay for ever. */
+const REACHABLE_CHECK_MS = 10_000;
 
 /**
  * Runs the agent until its session ends.
@@ -69,6 +71,10 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
       void session.stop(graceMs).then(() => resolve(0));
     };
   });
+  const watching = setInterval(() => {
+    if (!listener.isReachable()) session.onStop(undefined);
+  }, REACHABLE_CHECK_MS);
+  void ended.then(() => clearInterval(watching));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => session.onStop(undefined));
   // A bug of ours ends the request that met it, not the session.
   process.on('uncaughtException', (error) => process.stderr.write(`holdfast: internal error: ${error.stack ?? error.message}\n`));

@@ -28,7 +28,12 @@ export class Readiness {
   /** False when there was an opener and it is gone: then nobody wants this session. */
   tell(message: string): boolean {
     if (this.#supervisor !== undefined) tell(this.#supervisor, message);
-    const directory = openDirectory(dirname(this.#opener));
+    let directory: number;
+    try {
+      directory = openDirectory(dirname(this.#opener));
+    } catch {
+      return false; // the runtime directory is gone
+    }
     try {
       const path = `/proc/self/fd/${directory}/${basename(this.#opener)}`;
       return existsSync(path) && tell(path, message);

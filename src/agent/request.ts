@@ -9,6 +9,7 @@ import type { RunRequest } from '../protocol/run.js';
 import type { Containment } from './containment.js';
 import { type SpawnPlan, toSpawnRequest } from './spawn-plan.js';
 
+const SIGKILL = 9;
 const SIGTERM = 15;
 const SIGCONT = 18;
 const SIGSTOP = 19;
@@ -27,6 +28,7 @@ const BUSY_RETRY_MS = 10;
 const MAX_TIMER_MS = 0x7fffffff;
 /** How often what a cancelled request left is looked for while its grace runs. */
 const EMPTY_POLL_MS = 20;
+const KILL_RETRY_MS = 20;
 
 /** Why a request is ended from our side. */
 export type Canceller = Exclude<CancelledBy, 'nobody'>;
@@ -184,14 +186,23 @@ export class Request {
       return;
     }
     if (this.#state.kind !== 'running') return;
-    this.#state = { kind: 'ending', by, kill: setTimeout(() => this.#kill(), graceMs) };
+    this.#state = { kind: 'ending', by, kill: setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS)) };
     this.#containment?.signal(SIGTERM);
     this.#containment?.signal(SIGCONT); // a stopped process would take the TERM only when continued
   }
 
   #kill(): void {
-    this.#containment?.kill();
-    if (this.#state.kind === 'sweeping') this.#finish();
+    const state = this.#state;
+    if (state.kind !== 'ending' && state.kind !== 'sweeping') return;
+    try {
+      this.#containment?.kill();
+    } catch {
+      // At the limit of open files cgroup.kill cannot be opened: what needs no descriptor is done, and the rest tried again.
+      if (state.kind === 'ending') killGroup(this.#pid, SIGKILL);
+      state.kill = setTimeout(() => this.#kill(), KILL_RETRY_MS);
+      return;
+    }
+    if (state.kind === 'sweeping') this.#finish();
   }
 
   /** A change of the target's state, from waitid(2). */
@@ -255,7 +266,7 @@ export class Request {
   }
 
   #closeFds(): void {
-    closeFds(this.#fds);
+    closeFds([...new Set(this.#fds)]); // a job's file is there twice
     this.#fds = [];
   }
 }

@@ -1,7 +1,7 @@
 // The agent's whole state: which requests run or wait, whether it serves or stops, when it has idled long enough. DESIGN section 4.
 
 import { readFileSync } from 'node:fs';
-import { type ChildChange, closeFds, killProcess, watchChildren } from '../native.js';
+import { type ChildChange, closeFds, watchChildren } from '../native.js';
 import { encodeQueued } from '../protocol/agent-message.js';
 import type { JsonObject } from '../protocol/json.js';
 import { RefusalCode } from '../protocol/numbers.js';
@@ -10,14 +10,9 @@ import { Admission } from './admission.js';
 import { type Connection, type ConnectionHost, Refused, refusalOf } from './connection.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 import { Jobs } from './jobs.js';
-import { descendantsOf } from './process-tree.js';
+import { descendantsOf, endAll } from '../process-tree.js';
 import { type Reply, Request, type RequestHost } from './request.js';
 import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
-
-const SIGKILL = 9;
-const SIGTERM = 15;
-const SIGCONT = 18;
-const SWEEP_MS = 10;
 
 export interface SessionSettings {
   name: string;
@@ -92,12 +87,21 @@ export class AgentSession implements RequestHost, ConnectionHost {
   }
 
   #detached(run: RunRequest, fds: readonly number[], reply: Reply): Request {
-    closeFds(fds);
-    const { id, output, fds: own } = this.#jobs.prepare();
-    const [input = -1, file = -1] = own;
-    const request = new Request(this, { ...run, fds: [0, 1, 2], terminal: { kind: 'plain' }, cwdByDescriptor: false }, [input, file, file], reply, id);
-    this.#jobs.add(id, run, output, request);
-    return request;
+    // 0, 1 and 2 are the job's own; the directory and what the caller named beyond them stay.
+    const isOwn = (_: number, index: number): boolean => (run.fds[index] ?? 3) < 3;
+    const kept = fds.filter((fd, index) => !isOwn(fd, index));
+    closeFds(fds.filter(isOwn));
+    try {
+      const { id, output, fds: own } = this.#jobs.prepare();
+      const [input = -1, file = -1] = own;
+      const numbers = [0, 1, 2, ...run.fds.filter((number) => number >= 3)];
+      const request = new Request(this, { ...run, fds: numbers, terminal: { kind: 'plain' } }, [input, file, file, ...kept], reply, id);
+      this.#jobs.add(id, run, output, request);
+      return request;
+    } catch (error) {
+      closeFds(kept);
+      throw error;
+    }
   }
 
   contain(run: RunRequest): Containment {
@@ -199,7 +203,8 @@ export class AgentSession implements RequestHost, ConnectionHost {
   #restIfIdle(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null || this.#live.size > 0 || this.#idle !== undefined || this.#state === 'stopping') return;
-    this.#idle = setTimeout(() => this.onStop(undefined), idleTimeoutMs);
+    // Node fires a longer timer at once.
+    this.#idle = setTimeout(() => this.onStop(undefined), Math.min(idleTimeoutMs, 0x7fffffff));
   }
 
   /** Ends every request, then everything any of them left; resolves when nothing of the session lives but the agent. */
@@ -214,22 +219,13 @@ export class AgentSession implements RequestHost, ConnectionHost {
     for (const connection of [...this.#connections]) connection.end();
   }
 
-  /** What ended requests left behind: TERM, the grace, KILL until none is there. */
+  /** What ended requests left behind. Orphans are the agent's children, so none of it is out of reach. */
   async #sweep(graceMs: number): Promise<void> {
-    const left = (): number[] => descendantsOf(process.pid).filter((pid) => !this.#settings.containment.isHelper(pid));
-    for (const pid of left()) {
-      killProcess(pid, SIGTERM);
-      killProcess(pid, SIGCONT);
-    }
-    for (const deadline = performance.now() + graceMs; ; ) {
-      const pids = left();
-      if (pids.length === 0) return;
-      if (performance.now() >= deadline) {
-        this.#settings.containment.killAll();
-        for (const pid of pids) killProcess(pid, SIGKILL);
-      }
-      await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
-    }
+    const { containment } = this.#settings;
+    // Where a cgroup or a warden holds them, it ends at one blow also what forks faster than it can be listed.
+    const kill = setTimeout(() => containment.killAll(), graceMs);
+    await endAll(() => descendantsOf(process.pid).filter(({ pid }) => !containment.isHelper(pid)), graceMs);
+    clearTimeout(kill);
   }
 }
 

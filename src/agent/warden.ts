@@ -4,7 +4,7 @@
 import { installed } from '../install.js';
 import { type ChildChange, closeFd, killProcess, type Started, unwatch, wardenKill, wardenNews, wardenSignal, watch } from '../native.js';
 import type { Containment, ContainmentMaker } from './containment.js';
-import { descendantsOf, livingProcesses } from './process-tree.js';
+import { descendantsOf, livingProcesses } from '../process-tree.js';
 
 const SIGKILL = 9;
 
@@ -58,7 +58,7 @@ class WardenContainment implements Containment {
   }
 
   members(): number[] {
-    return this.#held === undefined ? [] : descendantsOf(this.#held.warden);
+    return this.#held === undefined ? [] : descendantsOf(this.#held.warden).map(({ pid }) => pid);
   }
 
   usage(): { cpuUs: undefined; peakBytes: undefined } {
@@ -96,7 +96,7 @@ export class Wardens implements ContainmentMaker {
   #killOrphans(): void {
     for (const { pid, ppid } of livingProcesses()) {
       if (ppid !== process.pid || this.#live.has(pid)) continue;
-      for (const descendant of [pid, ...descendantsOf(pid)]) killProcess(descendant, SIGKILL);
+      for (const descendant of [pid, ...descendantsOf(pid).map((process) => process.pid)]) killProcess(descendant, SIGKILL);
     }
   }
 

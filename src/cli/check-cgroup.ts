@@ -32,7 +32,7 @@ export function findOwnCgroup(mountinfo: string, cgroup: string): string | undef
     // A mount may show only a part of the hierarchy: its root is cut off from our own path, when our path is below it.
     const shown = unescapeOctal(root);
     const inside = shown === '/' ? own : own === shown || own.startsWith(`${shown}/`) ? own.slice(shown.length) : undefined;
-    if (inside !== undefined && !inside.startsWith('/..')) return join(unescapeOctal(mountPoint), inside);
+    if (inside !== undefined && !inside.startsWith('/..')) return join(unescapeOctal(mountPoint), inside).replace(/(.)\/$/, '$1');
   }
   return undefined;
 }

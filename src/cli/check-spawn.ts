@@ -85,6 +85,7 @@ async function runShell(native: Native, ended: EndedChildren, cgroupFd: number):
     terminalFd: 0,
     limits: new Float64Array(0),
     cgroupFd,
+    warden: undefined,
   });
   if (!result.started) throw new Error(`step ${result.step}, errno ${result.errno}`);
   if (result.pidfd >= 0) native.closeFd(result.pidfd);

@@ -14,7 +14,8 @@ export function addClose(program: Command): void {
     .addHelpText(
       'after',
       `
-Running commands get SIGTERM, and SIGKILL after the session's kill_grace. The launcher's own exit trap runs then.
+Running commands get SIGTERM, and SIGKILL after the session's kill_grace. Then
+the launcher's own exit trap runs.
 
 Examples:
   holdfast close web
@@ -36,7 +37,9 @@ async function close(names: readonly string[], options: { all?: true }): Promise
   const wanted = options.all ? (await listSessions()).map((session) => session.name) : [...new Set(names)];
   // Side by side: each may take as long as its commands need to end.
   const results = await Promise.allSettled(wanted.map((name) => closeSession(name)));
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])).filter((failure) => !options.all || !isGone(failure));
+  const failures = results
+    .flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    .filter((failure) => !options.all || !isGone(failure));
   if (failures.length === 1) throw failures[0];
   for (const failure of failures) process.stderr.write(describeFailure(failure));
   if (failures.length > 0) throw new SilentFailure();

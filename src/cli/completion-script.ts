@@ -8,6 +8,8 @@ export type Shell = (typeof SHELLS)[number];
 interface CommandWords {
   readonly name: string;
   readonly about: string;
+  /** `wait`, `logs` … of `job`. */
+  readonly actions: readonly string[];
   readonly options: readonly { readonly flag: string; readonly about: string; readonly takesValue: boolean }[];
 }
 
@@ -28,15 +30,16 @@ function wordsOf(command: Command): CommandWords {
   const options = command.options
     .filter((option) => !option.hidden && option.long !== undefined)
     .map((option) => ({ flag: option.long ?? '', about: option.description, takesValue: option.required }));
-  return { name: command.name(), about: command.description(), options };
+  return { name: command.name(), about: command.description(), actions: command.commands.map((action) => action.name()), options };
 }
 
 function bashScript(commands: readonly CommandWords[]): string {
-  const cases = commands.map(
-    ({ name, options }) => `    ${name}) words='${['--help', ...options.map((option) => option.flag)].join(' ')}' ;;`,
-  );
+  const cases = commands.map(({ name, options, actions }) => {
+    const words = `words='${['--help', ...options.map((option) => option.flag)].join(' ')}'`;
+    return `    ${name}) ${words}${actions.length === 0 ? '' : ` actions='${actions.join(' ')}'`} ;;`;
+  });
   return `_holdfast() {
-  local word=\${COMP_WORDS[COMP_CWORD]} words
+  local word=\${COMP_WORDS[COMP_CWORD]} words actions=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(' ')} help --help --version' -- "$word"))
@@ -46,6 +49,10 @@ function bashScript(commands: readonly CommandWords[]): string {
 ${cases.join('\n')}
     *) return ;;
   esac
+  if [[ -n $actions ]] && ((COMP_CWORD == 2)); then
+    COMPREPLY=($(compgen -W "$words $actions" -- "$word"))
+    return
+  fi
   case $word in
     -*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
     *) local IFS=$'\\n'; COMPREPLY=($(compgen -W "$(holdfast list --names 2>/dev/null)" -- "$word")) ;;
@@ -57,8 +64,9 @@ complete -o default -F _holdfast holdfast
 
 function fishScript(commands: readonly CommandWords[]): string {
   const names = commands.map(({ name }) => name).join(' ');
-  const lines = commands.flatMap(({ name, about, options }) => [
+  const lines = commands.flatMap(({ name, about, options, actions }) => [
     `complete -c holdfast -n __fish_use_subcommand -a ${name} -d ${fishWord(about)}`,
+    ...(actions.length === 0 ? [] : [`complete -c holdfast -n '__fish_seen_subcommand_from ${name}' -a '${actions.join(' ')}'`]),
     ...options.map(({ flag, about: what, takesValue }) => {
       const value = takesValue ? ' -r' : '';
       return `complete -c holdfast -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}${value} -d ${fishWord(what)}`;

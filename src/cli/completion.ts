@@ -13,8 +13,8 @@ export function addCompletion(program: Command): void {
       'after',
       `
 Examples:
-  eval "$(holdfast completion bash)"                     in ~/.bashrc
-  eval "$(holdfast completion zsh)"                      in ~/.zshrc, after compinit
+  eval "$(holdfast completion bash)"     in ~/.bashrc
+  eval "$(holdfast completion zsh)"      in ~/.zshrc, after compinit
   holdfast completion fish >~/.config/fish/completions/holdfast.fish`,
     )
     .action((shell: Shell) => {

@@ -14,7 +14,7 @@ export function addDoctor(program: Command): void {
     .command('doctor')
     .description('check this machine, and say how to cure what is wrong')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nEach line is ok, warn (works, but less well) or FAIL. The command fails when a line does.')
+    .addHelpText('after', '\nEach line is ok, warn (works, but less well) or FAIL. The command fails when a\nline does.')
     .action(doctor);
 }
 

@@ -42,8 +42,15 @@ export function describeFailure(thrown: unknown): string {
   if (thrown === undefined || thrown instanceof SilentFailure || thrown instanceof Interrupted || thrown instanceof EndAs) return '';
   if (thrown instanceof HoldfastError) {
     const hint = thrown.hint === undefined ? '' : `hint: ${thrown.hint}\n`;
-    return `holdfast: ${thrown.message}\n${hint}`;
+    return `holdfast: ${thrown.message}\n${outputOf(thrown)}${hint}`;
   }
   const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   return `holdfast: a fault of its own: ${detail}\nhint: please report this with the command that you typed\n`;
+}
+
+/** The end of what a launcher wrote, indented. A single line of it is in the message already. */
+function outputOf(error: HoldfastError): string {
+  // By its member, not its class: that would load the sessions' code before the agent is picked out.
+  if (!('output' in error) || !Array.isArray(error.output) || error.output.length < 2) return '';
+  return error.output.map((line) => `  ${String(line)}\n`).join('');
 }

@@ -69,7 +69,12 @@ export function formatVariable(variable: Variable): string {
   const { name, value, source } = variable;
   if (value === undefined || variable.function !== undefined) return `${shownAs(variable)}\nfrom ${source}\n`;
   const isList = /PATH$/.test(name) && value.includes(':');
-  const shown = isList ? `${name}:\n${value.split(':').map((part) => `  ${part}\n`).join('')}` : `${name}=${shellWord(value)}\n`;
+  const shown = isList
+    ? `${name}:\n${value
+        .split(':')
+        .map((part) => `  ${part}\n`)
+        .join('')}`
+    : `${name}=${shellWord(value)}\n`;
   return `${shown}from ${source}\n`;
 }
 

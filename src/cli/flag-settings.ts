@@ -35,8 +35,7 @@ function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
   // What is no number is left as it is: the schema's message says what was expected.
   if (info.flag === 'count') return typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
   if (info.flag !== 'pairs' || !Array.isArray(given)) return given;
-  const table: Record<string, string> = {};
-  for (const pair of given) {
+  const entries = given.map((pair): [string, string] => {
     const text = String(pair);
     const equals = text.indexOf('=');
     if (equals <= 0) {
@@ -44,19 +43,17 @@ function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
         hint: `write ${flagOf(key)} ${text === '' || equals === 0 ? 'NAME' : text}=VALUE; --pass-env NAME takes the value that NAME has now`,
       });
     }
-    const name = text.slice(0, equals);
-    // The schema, like every JavaScript library that takes tables from outside, drops this one; better refused than lost.
-    if (name === '__proto__') throw new HoldfastError('USAGE', `'${flagOf(key)}' cannot set a variable called '__proto__'`);
-    table[name] = text.slice(equals + 1);
-  }
-  return table;
+    return [text.slice(0, equals), text.slice(equals + 1)];
+  });
+  return Object.fromEntries(entries);
 }
 
 function badFlag(fault: Fault): HoldfastError {
   const flag = flagOf(fault.path[0] ?? '');
-  const received = String(fault.received);
-  const nearest = findNearestChoice(fault.expected, received);
-  return new HoldfastError('USAGE', `'${flag}' must be ${fault.expected.replace(' in quotes', '')}, not '${received}'`, {
+  const received = typeof fault.received === 'object' ? undefined : String(fault.received);
+  const nearest = received === undefined ? undefined : findNearestChoice(fault.expected, received);
+  const got = received === undefined ? '' : `, not '${received}'`;
+  return new HoldfastError('USAGE', `'${flag}' must be ${fault.expected.replace(' in quotes', '')}${got}`, {
     hint: nearest === undefined ? "'holdfast open --help' describes each flag" : `did you mean '${nearest}'?`,
   });
 }

@@ -9,7 +9,7 @@ import { flagOf, type KeyInfo, SESSION_KEYS } from '../config/keys.js';
 export function addSettingFlags(command: Command): void {
   for (const [key, info] of Object.entries<KeyInfo>(SESSION_KEYS)) {
     const repeats = info.flag === 'each' || info.flag === 'pairs';
-    const option = new Option(`${flagOf(key)} <${info.placeholder}>`, `${info.about}${repeats ? ' (may be repeated)' : ''}`);
+    const option = new Option(`${flagOf(key)} <${info.placeholder}>`, info.about).helpGroup(`${info.group}:`);
     if (repeats) option.argParser(collect);
     command.addOption(option);
   }

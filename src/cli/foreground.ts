@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { HoldfastError } from '../errors.js';
+import { findProcess, isAlive } from '../process-tree.js';
 import { closeSession } from '../session/close.js';
 import { findPlace } from '../session/place.js';
-import { findProcess, isAlive } from '../session/process-tree.js';
 
 /** The agent is no child of ours, and a supervisor does not mind a quarter of a second. */
 const POLL_MS = 250;

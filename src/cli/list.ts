@@ -15,8 +15,9 @@ export function addList(program: Command): void {
     .addHelpText(
       'after',
       `
-STATE is opening, serving, stopping, frozen (alive, but it does not answer) or dead (its agent is gone; opening or closing it
-tidies up); stale: a file that the environment is made of has changed since it was entered.`,
+STATE is opening, serving, stopping, frozen (alive, but it does not answer) or
+dead (its agent is gone; opening or closing it tidies up). A stale session is
+one that was entered before a file changed that the environment is made of.`,
     )
     .action(list);
 }
@@ -26,7 +27,8 @@ async function list(options: { json?: true; names?: true }): Promise<void> {
   const sessions = await listSessions();
   if (options.json) process.stdout.write(`${JSON.stringify(sessions.map(flatten), undefined, 2)}\n`);
   else if (options.names) process.stdout.write(sessions.map(({ name }) => `${name}\n`).join(''));
-  else if (sessions.length > 0) process.stdout.write(formatTable(['NAME', 'MODE', 'STATE', 'PID', 'OPEN', 'RUNNING', 'RUNS'], sessions.map(row)));
+  else if (sessions.length > 0)
+    process.stdout.write(formatTable(['NAME', 'MODE', 'STATE', 'PID', 'OPEN', 'RUNNING', 'RUNS'], sessions.map(row)));
 }
 
 /** The same members as `status --json` has, as far as the session tells them. */
@@ -36,5 +38,13 @@ function flatten({ agent, ...facts }: SessionSummary): object {
 
 function row({ name, mode, state, stale, openedAt, agent }: SessionSummary): string[] {
   const open = formatSpan(agent?.uptimeMs ?? Date.now() - openedAt);
-  return [name, mode, stale ? `${state}, stale` : state, String(agent?.pid ?? '-'), open, String(agent?.running ?? '-'), String(agent?.runs ?? '-')];
+  return [
+    name,
+    mode,
+    stale ? `${state}, stale` : state,
+    String(agent?.pid ?? '-'),
+    open,
+    String(agent?.running ?? '-'),
+    String(agent?.runs ?? '-'),
+  ];
 }

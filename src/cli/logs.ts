@@ -21,7 +21,8 @@ export function addLogs(program: Command): void {
     .addHelpText(
       'after',
       `
-The output of the commands that run in a session is not in here: it goes where their callers sent it.
+The output of the commands that run in a session is not in here: it goes where
+their callers sent it.
 
 Examples:
   holdfast logs web

@@ -6,12 +6,12 @@ import { constants } from 'node:os';
 
 import { chooseSession } from '../config/choose.js';
 import { HoldfastError } from '../errors.js';
-import { openSession } from '../session/open.js';
 import { Interrupted } from './ending.js';
 import { settingsFromFlags } from './flag-settings.js';
 import { stayUntilEnd } from './foreground.js';
 import type { OpenFlags } from './open.js';
 import { ProgressLine } from './progress.js';
+import { openFresh } from './stale.js';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
@@ -26,7 +26,7 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
   const interruption = new Interruption();
   const progress = new ProgressLine(process.stderr, definition.name);
   try {
-    const { pid } = await openSession(definition, { progress: (line) => progress.say(line), signal: interruption.signal });
+    const { pid } = await openFresh(definition, { progress: (line) => progress.say(line), signal: interruption.signal });
     progress.end();
     if (flags.foreground) await stayUntilEnd(definition.name, pid, interruption.signal);
   } catch (error) {

@@ -28,14 +28,15 @@ export function addOpen(program: Command, launcher: readonly string[]): void {
 }
 
 const HELP = `
-A LAUNCHER is a program that enters the environment and then runs the command given behind it. Every key of holdfast.toml
-has a flag of the same name; docs/config.md explains each. Durations: 500ms, 90s, 1h30m, never.
+A LAUNCHER is a program that enters the environment and then runs the command
+given behind it. Every key of holdfast.toml has a flag of the same name;
+docs/config.md explains each. Durations: 500ms, 90s, 1h30m, never.
 
 Examples:
-  holdfast open                                        the project around the working directory
-  holdfast open web -- devenv shell --                 what a launcher enters, as 'web'
+  holdfast open                             the project around this directory
+  holdfast open web -- devenv shell --      what a launcher enters, as 'web'
   holdfast open nix -- nix develop --command
-  holdfast open sdk --source ./sdk/env.sh              what a script sets when it is sourced
-  holdfast open box --config box.toml                  what a file declares
+  holdfast open sdk --source ./sdk/env.sh   what a script sets when sourced
+  holdfast open box --config box.toml       what a file declares
   holdfast open ci --idle-timeout never --env CI=1 -- direnv exec .
-  runner-exec --session web -- make                    run a command in it`;
+  runner-exec --session web -- make         run a command in it`;

@@ -48,17 +48,21 @@ export function buildProgram(launcher: readonly string[] = []): Command {
 }
 
 const HELP = `
-A session has a NAME. Commands that take [NAME] mean, without one, $HOLDFAST_SESSION, else the project around the working
-directory: the nearest directory upwards with a holdfast.toml or a file such as devenv.nix, flake.nix, shell.nix or .envrc.
+A session has a NAME. Commands that take [NAME] mean, without one,
+$HOLDFAST_SESSION, else the project around the working directory: the nearest
+directory upwards with a holdfast.toml, or with a file such as devenv.nix,
+flake.nix, shell.nix or .envrc.
 
 Examples:
-  cd project && runner-exec -- make           the project's environment is entered once, then held
-  holdfast open web -- devenv shell --        hold what this launcher enters, as 'web'
-  runner-exec --session web -- npm test       run a command in it
-  holdfast status web                         how it is
-  holdfast close web                          leave it
+  cd project && runner-exec -- make       enter the project's environment once,
+                                          hold it, and run make in it
+  holdfast open web -- devenv shell --    hold what this launcher enters
+  runner-exec --session web -- npm test   run a command in it
+  holdfast status web                     how it is
+  holdfast close web                      leave it
 
-Exit status: 0 done, 1 failed, 2 misuse. docs/errors.md lists every failure with its cause and cure.`;
+Exit status: 0 done, 1 failed, 2 misuse. docs/errors.md lists every failure
+with its cause and cure.`;
 
 /**
  * Runs one command line.

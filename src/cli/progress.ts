@@ -4,6 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** Often enough to look alive, seldom enough to cost nothing. */
 const REDRAW_MS = 100;
+/** For a terminal that does not know its width, or says 0. */
+const UNKNOWN_COLUMNS = 80;
 
 export interface ProgressTarget {
   readonly isTTY?: boolean;
@@ -43,7 +45,7 @@ export class ProgressLine {
 
   #draw(): void {
     const elapsedMs = performance.now() - this.#startedAt;
-    this.#target.write(`\r${progressText(this.#name, elapsedMs, this.#lastLine, this.#target.columns ?? 80)}\x1b[K`);
+    this.#target.write(`\r${progressText(this.#name, elapsedMs, this.#lastLine, this.#target.columns || UNKNOWN_COLUMNS)}\x1b[K`);
     this.#drawn = true;
   }
 }

@@ -1,10 +1,10 @@
 // The caller's descriptors that ride on the request. The rules and words of native/client_descriptors.c.
 
-import { readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 
 import type { Variables } from '../client/environment.js';
 import { HoldfastError } from '../errors.js';
-import { fdFlags } from '../native.js';
+import { fdFlags, isTty } from '../native.js';
 import { MAX_FDS } from '../protocol/limits.js';
 import type { Jobserver } from './runner-exec-jobserver.js';
 import type { RunnerOptions } from './runner-exec-options.js';
@@ -27,30 +27,71 @@ export function isGiven(fd: number): boolean {
   }
 }
 
+/** What rides on the request, and under which number, in the same order. All are borrowed from the caller, but for `ours`. */
+export interface Passed {
+  readonly fds: number[];
+  readonly numbers: number[];
+  readonly ours: number[];
+}
+
 /**
- * The numbers to pass, the same here and in the target. A closed 0, 1 or 2 is /dev/null by now: Node has seen to that.
+ * A closed 0, 1 or 2 is /dev/null by now: Node has seen to that.
  *
  * @throws {HoldfastError} `USAGE`.
  */
-export function collectDescriptors(options: RunnerOptions, variables: Variables, jobserver: Jobserver): number[] {
+export function collectDescriptors(options: RunnerOptions, variables: Variables, jobserver: Jobserver): Passed {
   // A detached command outlives the caller, and must not hold its output.
-  const fds = new Set(options.detach ? [] : [0, 1, 2]);
+  const numbers = new Set(options.detach ? [] : [0, 1, 2]);
   for (const fd of options.fds) {
     if (fd <= 2) continue; // passed anyway, open or closed as they are
-    if (!isGiven(fd)) throw notOpen(`cannot pass descriptor ${fd}: it is not open`, "open it in the shell that calls, as in '5>file'");
-    fds.add(fd);
+    if (!isGiven(fd)) throw misuse(`cannot pass descriptor ${fd}: it is not open`, "open it in the shell that calls, as in '5>file'");
+    numbers.add(fd);
   }
   for (const fd of listeningDescriptors(options, variables)) {
     if (!isGiven(fd)) {
-      throw notOpen(`cannot pass descriptor ${fd} of LISTEN_FDS: it is not open`, 'LISTEN_FDS must count the open descriptors from 3 on');
+      throw misuse(`cannot pass descriptor ${fd} of LISTEN_FDS: it is not open`, 'LISTEN_FDS must count the open descriptors from 3 on');
     }
-    fds.add(fd);
+    numbers.add(fd);
   }
-  for (const fd of jobserver.fds) fds.add(fd);
-  if (fds.size > MAX_FDS) {
-    throw notOpen(`cannot pass ${fds.size} descriptors: a command takes at most ${MAX_FDS} of them`, 'the kernel passes no more than that in one message');
+  for (const fd of jobserver.fds) numbers.add(fd);
+  if (numbers.size > MAX_FDS) {
+    throw misuse(`cannot pass ${numbers.size} descriptors: a command takes at most ${MAX_FDS} of them`, 'the kernel passes no more than that in one message');
   }
-  return [...fds];
+  const passed = { fds: [...numbers], numbers: [...numbers], ours: new Array<number>() };
+  if (numbers.has(0) && isBackgroundTerminal(0)) {
+    // The target is not subject to that terminal's job control, and would read the shell's keys. The C client makes a
+    // pseudo-terminal here; we cannot.
+    const nothing = openSync('/dev/null', 'r');
+    passed.ours.push(nothing);
+    passed.fds[0] = nothing;
+  }
+  return passed;
+}
+
+/**
+ * Lets go of all that was passed: a target that closes its output is to be seen to do so, though we live on. Messages still need 2.
+ * Nothing may use 0 and 1 after this.
+ */
+export function releaseDescriptors({ numbers, ours }: Passed): void {
+  for (const fd of ours) closeSync(fd);
+  for (const fd of numbers) {
+    if (fd === 2) continue;
+    closeSync(fd);
+    // The lowest free number is this one, so no descriptor of our own can become 0 or 1.
+    if (fd < 2) openSync('/dev/null', 'r+');
+  }
+}
+
+/** Whether `fd` is our controlling terminal, and another process group has its foreground. */
+function isBackgroundTerminal(fd: number): boolean {
+  if (!isTty(fd)) return false;
+  try {
+    const stat = readFileSync('/proc/self/stat', 'latin1');
+    const [, , group, , terminal, foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(terminal) === fstatSync(fd).rdev && foreground !== group;
+  } catch {
+    return false;
+  }
 }
 
 /** LISTEN_FDS by name takes the sockets along. LISTEN_PID must name the target, whose pid nobody knows before the fork. */
@@ -60,6 +101,6 @@ function listeningDescriptors({ env }: RunnerOptions, variables: Variables): num
   return Array.from({ length: Math.min(count, MAX_FDS + 1) }, (_, index) => LISTEN_FDS_START + index);
 }
 
-function notOpen(message: string, hint: string): HoldfastError {
+function misuse(message: string, hint: string): HoldfastError {
   return new HoldfastError('USAGE', message, { hint });
 }

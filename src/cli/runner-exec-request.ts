@@ -20,19 +20,28 @@ import { toBytes, toText } from './runner-exec-words.js';
 
 export interface RunnerContext {
   readonly caller: Caller;
-  readonly fds: readonly number[];
+  /** Numbers of the descriptors in the target. */
+  readonly numbers: readonly number[];
   readonly jobserver: Jobserver;
   /** One of 0, 1 and 2 is a terminal. */
   readonly seesTerminal: boolean;
   readonly passNames: Buffer;
 }
 
-/** @throws {HoldfastError} `USAGE`, `DIRECTORY_REFUSED`. */
-export function runnerRequest(options: RunnerOptions, context: RunnerContext): RunRequest {
+/** One change of the session's environment, as on the wire. */
+export interface Change {
+  readonly bytes: Buffer;
+  /** Its value is the caller's own; else it was typed. */
+  readonly passed: boolean;
+}
+
+/** @throws {HoldfastError} `USAGE`, `DIRECTORY_REFUSED`; {ProtocolError} `FRAME_TOO_LARGE` comes later, from the encoder. */
+export function runnerRequest(options: RunnerOptions, context: RunnerContext): { request: RunRequest; changes: Change[] } {
   const { caller } = context;
   const cwd = directoryOf(options, caller);
+  const changes = changesOf(options, context, cwd);
   const [program = '', ...args] = options.command.map(toBytes);
-  return {
+  const request: RunRequest = {
     exact: options.exact,
     detach: options.detach,
     report: options.report !== undefined,
@@ -43,36 +52,40 @@ export function runnerRequest(options: RunnerOptions, context: RunnerContext): R
     ignored: caller.ignored,
     killGraceMs: options.killGraceMs,
     timeoutMs: options.timeoutMs,
-    fds: context.fds,
+    fds: context.numbers,
     limits: options.limits,
     argv: packStrings([options.argv0 === undefined ? program : toBytes(options.argv0), ...args]),
     program: options.argv0 === undefined ? NO_BYTES : Buffer.from(program),
-    env: packStrings(changesOf(options, context, cwd)),
+    env: packStrings(changes.map(({ bytes }) => bytes)),
     cwd: cwd ?? NO_BYTES,
   };
+  return { request, changes };
 }
 
 /** Weakest first: terminal, the session's own list, make's, then what was typed in the order typed. */
-function changesOf(options: RunnerOptions, { caller, jobserver, seesTerminal, passNames }: RunnerContext, cwd: Buffer | undefined): Buffer[] {
+function changesOf(options: RunnerOptions, { caller, jobserver, seesTerminal, passNames }: RunnerContext, cwd: Buffer | undefined): Change[] {
   const { variables } = caller;
-  const changes: Buffer[] = [];
-  if (!options.exact && seesTerminal) changes.push(...terminalChanges(variables));
-  if (!options.exact) changes.push(...sessionPassChanges(passNames, variables));
-  if (jobserver.there) changes.push(...sessionPassChanges(MAKE_NAMES, variables));
+  const changes: Change[] = [];
+  const add = (passed: boolean, ...more: Buffer[]): void => {
+    for (const bytes of more) changes.push({ bytes, passed });
+  };
+  if (!options.exact && seesTerminal) add(true, ...terminalChanges(variables));
+  if (!options.exact) add(true, ...sessionPassChanges(passNames, variables));
+  if (jobserver.there) add(true, ...sessionPassChanges(MAKE_NAMES, variables));
   for (const option of options.env) {
     switch (option.kind) {
       case 'set':
-        changes.push(setChange(toBytes(option.name), toBytes(option.value)));
+        add(false, setChange(toBytes(option.name), toBytes(option.value)));
         break;
       case 'unset':
-        changes.push(unsetChange(toBytes(option.name)));
+        add(false, unsetChange(toBytes(option.name)));
         break;
       case 'pass':
-        if (option.name === '*') changes.push(...passAllChanges(variables, options.exact));
-        else changes.push(passChange(toBytes(option.name), variables));
+        if (option.name === '*') add(true, ...passAllChanges(variables, options.exact));
+        else add(true, passChange(toBytes(option.name), variables));
         break;
       case 'path-prepend':
-        changes.push(prependChange(joinDirectory(cwd, toBytes(option.directory)) ?? toBytes(option.directory)));
+        add(false, prependChange(joinDirectory(cwd, toBytes(option.directory)) ?? toBytes(option.directory)));
         break;
     }
   }

@@ -19,11 +19,12 @@ export interface SessionAddress {
 }
 
 /**
- * Where the selected session's socket would be. Looks at nothing but the runtime directory, which must be fit for use.
+ * Where the socket of a session, selected or named, would be. Looks at nothing but the runtime directory, which must be fit for use.
  *
  * @throws {HoldfastError} `RUNTIME_DIR`.
  */
-export function addressOf(selection: Selection, directory: string = runtimeDirectoryPath()): SessionAddress {
+export function addressOf(session: Selection | string, directory: string = runtimeDirectoryPath()): SessionAddress {
+  const selection: Selection = typeof session === 'string' ? { kind: 'session', name: Buffer.from(session) } : session;
   if (selection.kind === 'socket') return { label: selection.path.toString(), kind: 'socket', socket: selection.path, pass: undefined };
   const name = selection.kind === 'session' ? selection.name : selection.directory;
   const opened = openRuntimeDirectory(directory);

@@ -16,12 +16,23 @@ import {
   type Spawned,
 } from '../protocol/messages.js';
 import { type Outcome, outcomeOf } from '../protocol/outcome.js';
+import { settleLost } from './lost.js';
 import { refusalError } from './refusal.js';
 
 export type Result =
   | { readonly kind: 'ended'; readonly outcome: Outcome; /** Where the agent saw the end. */ readonly exited: Exited | undefined }
   /** A detached request is over, for its client, once it runs. */
   | { readonly kind: 'detached'; readonly spawned: Spawned };
+
+export interface ConversationRequest {
+  /** The whole RUN frame. */
+  readonly frame: Buffer;
+  /** Ride on it; borrowed until they are sent. */
+  readonly fds: readonly number[];
+  readonly detach: boolean;
+  /** For messages. */
+  readonly session: string;
+}
 
 export interface ConversationEvents {
   onQueued?(position: number): void;
@@ -37,24 +48,28 @@ export interface ConversationEvents {
 export class Conversation {
   readonly #channel: Channel;
   readonly #events: ConversationEvents;
+  readonly #session: string;
   readonly #detach: boolean;
   #spawned: Spawned | undefined;
   #pidfd = -1;
-  #queued = false;
+  /** Something was said after the request: then the request is not all that a reset connection may have lost. */
+  #spoke = false;
   #over = false;
 
   /**
    * Sends the request at once.
    *
    * @param socket a connected socket, which this takes over.
-   * @param frame the whole RUN frame.
-   * @param fds ride on it; borrowed for the time of the call.
    */
-  constructor(socket: number, frame: Buffer, fds: readonly number[], detach: boolean, events: ConversationEvents) {
+  constructor(socket: number, request: ConversationRequest, events: ConversationEvents) {
     this.#events = events;
-    this.#detach = detach;
-    this.#channel = new Channel(socket, 'agent', this.#channelEvents());
-    this.#channel.send(frame, fds);
+    this.#session = request.session;
+    this.#detach = request.detach;
+    this.#channel = new Channel(socket, 'agent', {
+      onFrame: (frame, fds) => this.#onFrame(frame, fds),
+      onClose: (error) => this.#onClose(error),
+    });
+    this.#channel.send(request.frame, request.fds);
   }
 
   get spawned(): Spawned | undefined {
@@ -63,14 +78,17 @@ export class Conversation {
 
   /** To the target's process group. */
   signal(signal: number): void {
+    this.#spoke = true;
     this.#channel.send(encodeSignal(signal));
   }
 
   suspend(): void {
+    this.#spoke = true;
     this.#channel.send(encodeSuspend());
   }
 
   resume(): void {
+    this.#spoke = true;
     this.#channel.send(encodeResume());
   }
 
@@ -79,13 +97,6 @@ export class Conversation {
     this.#over = true;
     this.#channel.close();
     this.#dropPidfd();
-  }
-
-  #channelEvents() {
-    return {
-      onFrame: (frame: Frame, fds: readonly number[]) => this.#onFrame(frame, fds),
-      onClose: (error?: Error) => this.#onClose(error),
-    };
   }
 
   #onFrame(frame: Frame, fds: readonly number[]): void {
@@ -108,11 +119,9 @@ export class Conversation {
   #onMessage(message: AgentMessage): void {
     switch (message.type) {
       case 'queued':
-        this.#queued = true;
         this.#events.onQueued?.(message.position);
         return;
       case 'spawned':
-        this.#queued = false;
         this.#spawned = message;
         this.#events.onSpawned?.(message);
         if (this.#detach) this.#end({ kind: 'detached', spawned: message });
@@ -135,7 +144,7 @@ export class Conversation {
         });
         return;
       case 'refused':
-        this.#fail(refusalError(message));
+        this.#fail(refusalError(message, this.#session));
         return;
       case 'answer':
         this.#fail(brokenProtocol(new ProtocolError('FRAME_KIND', 'an ANSWER came where no question was asked')));
@@ -153,8 +162,18 @@ export class Conversation {
       this.#fail(new HoldfastError('RESOURCES', `the request could not be sent: ${error.message}`, { cause: error }));
       return;
     }
-    const when = this.#spawned !== undefined ? 'after-spawn' : this.#queued ? 'before-spawn' : 'unknown';
-    this.#end({ kind: 'ended', outcome: { kind: 'lost', when }, exited: undefined });
+    if (this.#spawned !== undefined) {
+      const ending = this.#pidfd === -1 ? undefined : settleLost(this.#pidfd);
+      this.#lose(ending === undefined ? { kind: 'lost', when: 'after-spawn' } : { kind: 'lost', when: 'after-spawn', ending });
+      return;
+    }
+    // The kernel resets a connection whose receiver closes it unread: the request was never taken out, and may be sent again.
+    const unread = error !== undefined && !this.#spoke;
+    this.#lose({ kind: 'lost', when: unread ? 'before-spawn' : 'unknown' });
+  }
+
+  #lose(outcome: Outcome): void {
+    this.#end({ kind: 'ended', outcome, exited: undefined });
   }
 
   #end(result: Result): void {

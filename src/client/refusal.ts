@@ -17,7 +17,8 @@ const CODE_OF: Readonly<Record<RefusalName, HoldfastErrorCode>> = {
   DEADLINE: 'DEADLINE',
 };
 
-/** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. */
-export function refusalError(refusal: Refusal): HoldfastError {
-  return new HoldfastError(CODE_OF[refusalName(refusal.code)], refusal.message, refusal.hint === '' ? {} : { hint: refusal.hint });
+/** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. @param session its name, for a request. */
+export function refusalError(refusal: Refusal, session?: string): HoldfastError {
+  const message = session === undefined ? refusal.message : `session '${session}' refused: ${refusal.message}`;
+  return new HoldfastError(CODE_OF[refusalName(refusal.code)], message, refusal.hint === '' ? {} : { hint: refusal.hint });
 }

@@ -9,7 +9,7 @@ import type { Exited, Spawned } from '../protocol/messages.js';
 import type { Outcome } from '../protocol/outcome.js';
 import { nodeCaller, openCurrentDirectory } from './caller.js';
 import { connectWhenFree, readPassNames, type SessionAddress } from './connect.js';
-import { Conversation, type Result } from './conversation.js';
+import { Conversation, type ConversationRequest, type Result } from './conversation.js';
 import { buildRequest, encodeRequest, type RunSpec } from './request.js';
 import { type StdioOption, TargetStdio } from './stdio.js';
 
@@ -155,7 +155,7 @@ class Run implements RunHandle {
       const stop = connectWhenFree(
         address,
         (socket) => {
-          this.#converse(socket, frame, fds);
+          this.#converse(socket, { frame, fds, detach: false, session: address.label });
           closeOurCopies();
         },
         (error) => {
@@ -173,8 +173,8 @@ class Run implements RunHandle {
     }
   }
 
-  #converse(socket: number, frame: Buffer, fds: readonly number[]): void {
-    this.#conversation = new Conversation(socket, frame, fds, false, {
+  #converse(socket: number, request: ConversationRequest): void {
+    this.#conversation = new Conversation(socket, request, {
       onSpawned: (spawned) => {
         this.#spawned = spawned;
         this.#pid?.resolve(spawned.pid);

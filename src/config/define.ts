@@ -104,6 +104,9 @@ function refuseUnreadable(script: string): void {
     accessSync(script, constants.R_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.replace(/, access.*$/, '') : String(cause);
-    throw new HoldfastError('CONFIG_UNREADABLE', `cannot read the script '${script}': ${reason}`, { hint: 'source names a bash script', cause });
+    throw new HoldfastError('CONFIG_UNREADABLE', `cannot read the script '${script}': ${reason}`, {
+      hint: 'source names a bash script',
+      cause,
+    });
   }
 }

@@ -3,6 +3,13 @@
 
 import type { SessionSettings } from './schema.js';
 
+export type KeyGroup = 'What is entered' | 'Variables (each may be repeated)' | 'Life' | 'Wrap, for mode wrap alone';
+
+const ENTRY = 'What is entered';
+const VARIABLES = 'Variables (each may be repeated)';
+const LIFE = 'Life';
+const WRAP = 'Wrap, for mode wrap alone';
+
 export interface KeyInfo {
   /** The value in `--help`. */
   readonly placeholder: string;
@@ -10,56 +17,92 @@ export interface KeyInfo {
   readonly about: string;
   /** How often and how the flag is given: once; once per item; once per K=V pair. */
   readonly flag: 'once' | 'count' | 'each' | 'pairs';
+  /** Under which heading of `--help`. */
+  readonly group: KeyGroup;
   /** The default as docs/config.md shows it. */
   readonly fallback: string;
 }
 
 export const SESSION_KEYS = {
-  mode: { placeholder: 'MODE', flag: 'once', fallback: 'session', about: 'host, snapshot, session or wrap' },
-  launcher: { placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of the launcher (or all of them after --)' },
+  mode: { group: ENTRY, placeholder: 'MODE', flag: 'once', fallback: 'session', about: 'host, snapshot, session (default) or wrap' },
+  launcher: { group: ENTRY, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of the launcher; all of them go after --' },
   launcher_style: {
+    group: ENTRY,
     placeholder: 'STYLE',
     flag: 'once',
     fallback: 'words',
     about: 'words: the agent is appended to the launcher as words; string: as one shell-quoted word (nix-shell --run, su -c)',
   },
-  source: { placeholder: 'SCRIPT', flag: 'once', fallback: '', about: 'bash script to source' },
-  source_command: { placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of a command that prints bash code' },
-  provider: { placeholder: 'P', flag: 'once', fallback: 'by file', about: 'a tool that Holdfast knows: nix-develop, direnv …' },
-  env: { placeholder: 'K=V', flag: 'pairs', fallback: '{}', about: 'set a variable for every command' },
-  runtime_env: { placeholder: 'K=V', flag: 'pairs', fallback: '{}', about: 'the same, without being part of the identity' },
+  source: { group: ENTRY, placeholder: 'SCRIPT', flag: 'once', fallback: '', about: 'bash script to source' },
+  source_command: { group: ENTRY, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of a command that prints bash code' },
+  provider: {
+    group: ENTRY,
+    placeholder: 'P',
+    flag: 'once',
+    fallback: 'by file',
+    about: 'a tool that Holdfast knows: nix-develop, direnv …',
+  },
+  env: { group: VARIABLES, placeholder: 'K=V', flag: 'pairs', fallback: '{}', about: 'set a variable for every command' },
+  runtime_env: {
+    group: VARIABLES,
+    placeholder: 'K=V',
+    flag: 'pairs',
+    fallback: '{}',
+    about: 'the same, without being part of the identity',
+  },
   pass_env: {
+    group: VARIABLES,
     placeholder: 'K',
     flag: 'each',
     fallback: '[]',
     about: "pass a variable as it is now; '*': all, weaker than the environment",
   },
-  runtime_pass_env: { placeholder: 'K', flag: 'each', fallback: '[]', about: "pass the caller's variable, read at each command" },
-  launch_pass_env: { placeholder: 'K', flag: 'each', fallback: '[]', about: 'let the launcher itself see a variable' },
-  path_prepend: { placeholder: 'DIR', flag: 'each', fallback: '[]', about: 'put a directory in front of PATH' },
-  inputs: { placeholder: 'FILE', flag: 'each', fallback: "the provider's", about: 'a file that the environment is made of' },
-  on_stale: { placeholder: 'WHAT', flag: 'once', fallback: 'reopen', about: 'when an input changed: reopen, warn or refuse' },
-  idle_timeout: { placeholder: 'DUR', flag: 'once', fallback: '1h', about: 'close after this long without a command, or never' },
-  open_timeout: { placeholder: 'DUR', flag: 'once', fallback: '10m', about: 'how long the launcher may take' },
-  kill_grace: { placeholder: 'DUR', flag: 'once', fallback: '2s', about: 'from SIGTERM to SIGKILL' },
-  max_concurrent: { placeholder: 'N', flag: 'count', fallback: '0', about: 'commands at once; 0: no limit' },
-  max_queue: { placeholder: 'N', flag: 'count', fallback: '1024', about: 'commands that may wait for a turn' },
+  runtime_pass_env: {
+    group: VARIABLES,
+    placeholder: 'K',
+    flag: 'each',
+    fallback: '[]',
+    about: "pass the caller's variable, read at each command",
+  },
+  launch_pass_env: { group: VARIABLES, placeholder: 'K', flag: 'each', fallback: '[]', about: 'let the launcher itself see a variable' },
+  path_prepend: { group: VARIABLES, placeholder: 'DIR', flag: 'each', fallback: '[]', about: 'put a directory in front of PATH' },
+  inputs: {
+    group: LIFE,
+    placeholder: 'FILE',
+    flag: 'each',
+    fallback: "the provider's",
+    about: 'a file that the environment is made of (may be repeated)',
+  },
+  on_stale: { group: LIFE, placeholder: 'WHAT', flag: 'once', fallback: 'reopen', about: 'when an input changed: reopen, warn or refuse' },
+  idle_timeout: {
+    group: LIFE,
+    placeholder: 'DUR',
+    flag: 'once',
+    fallback: '1h',
+    about: 'close after this long without a command, or never',
+  },
+  open_timeout: { group: LIFE, placeholder: 'DUR', flag: 'once', fallback: '10m', about: 'how long the launcher may take' },
+  kill_grace: { group: LIFE, placeholder: 'DUR', flag: 'once', fallback: '2s', about: 'from SIGTERM to SIGKILL' },
+  max_concurrent: { group: LIFE, placeholder: 'N', flag: 'count', fallback: '0', about: 'commands at once; 0: no limit' },
+  max_queue: { group: LIFE, placeholder: 'N', flag: 'count', fallback: '1024', about: 'commands that may wait for a turn' },
   containment: {
+    group: LIFE,
     placeholder: 'KIND',
     flag: 'once',
     fallback: 'auto',
     about: "how a command's processes are kept together: auto, cgroup, warden or group",
   },
-  prefix: { placeholder: 'WORD', flag: 'each', fallback: '', about: 'wrap: one word of what is put in front of a command' },
-  operand: { placeholder: 'WORD', flag: 'each', fallback: '[]', about: "wrap: one word after the prefix's options (the container)" },
+  prefix: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of what is put in front of a command' },
+  operand: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '[]', about: "one word after the prefix's options (the container)" },
   env_style: {
+    group: WRAP,
     placeholder: 'STYLE',
     flag: 'once',
     fallback: 'inherit',
-    about: 'wrap: inherit, option, option-by-name, setenv, env-command or remote-shell',
+    about: 'inherit, option, option-by-name, setenv, env-command or remote-shell',
   },
-  env_option: { placeholder: 'OPT', flag: 'once', fallback: '-e or --setenv', about: "wrap: the prefix's option for a variable" },
-  cwd_option: { placeholder: 'OPT', flag: 'once', fallback: '', about: "wrap: the prefix's option for the directory" },
+  env_option: { group: WRAP, placeholder: 'OPT', flag: 'once', fallback: '-e or --setenv', about: "the prefix's option for a variable" },
+  cwd_option: { group: WRAP, placeholder: 'OPT', flag: 'once', fallback: '', about: "the prefix's option for the directory" },
 } as const satisfies Record<keyof SessionSettings, KeyInfo>;
 
 export type SessionKey = keyof typeof SESSION_KEYS;

@@ -3,8 +3,8 @@
 /** The closest of `known`, or `undefined` when none is close enough to be a slip of the fingers. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  // A third of the word may be wrong: `idle_timout` is a slip, `foo` for `mode` is not.
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  // Two letters in five may be wrong: `idle_timout` is a slip, `foo` for `mode` is not.
+  let bestDistance = Math.max(1, Math.round(word.length * 0.4)) + 1;
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {

@@ -21,7 +21,13 @@ const NAMES = 'a list of variable names, such as ["SSH_AUTH_SOCK"]';
 const names = v.array(v.pipe(v.string(NAMES), v.check(isVariableName, NAMES)), NAMES);
 
 const VALUE = 'text in quotes, such as "0"';
+/** Names that the library drops from every record, as some programs can be tricked by them. Better refused than lost. */
+const LOST_NAMES = ['__proto__', 'prototype', 'constructor'];
 const variables = v.pipe(
+  v.custom<object>(
+    (input) => typeof input !== 'object' || input === null || !LOST_NAMES.some((name) => Object.hasOwn(input, name)),
+    'a table without a variable that is called "__proto__", "prototype" or "constructor"',
+  ),
   v.record(
     v.string(),
     v.pipe(v.string(VALUE), v.check(hasNoNul, 'text without a NUL')),

@@ -2,24 +2,22 @@
 // before), then what is left of either is ended, and the files go.
 
 import { rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { HoldfastError } from '../errors.js';
 import { killProcess } from '../native.js';
 import { AgentFrozenError, ask } from './control.js';
+import { endLauncher, isGone } from './launcher-end.js';
 import { findPlace, type SessionPlace } from './place.js';
-import { descendantsOf, endAll, findProcess, isAlive, livingProcesses, type ProcessFacts } from './process-tree.js';
-import { findRecord, type SessionRecord } from './record.js';
+import { descendantsOf, endAll, findProcess, isAlive, type ProcessFacts } from '../process-tree.js';
+import { findRecordLeniently } from './record.js';
 import { type SessionLock, waitForLock } from './session-lock.js';
 
 const SIGCONT = 18;
 const ANSWER_MS = 2_000;
-const POLL_MS = 10;
 /** For what an agent does beside ending its targets. */
 const AGENT_MS = 5_000;
 /** For a launcher's exit trap. */
 const LAUNCHER_MS = 10_000;
-const LEFTOVER_GRACE_MS = 2_000;
 /** An opening that is under way is waited for this long. */
 const LOCK_MS = 30_000;
 
@@ -49,11 +47,12 @@ export async function closeSession(name: string, options: CloseOptions = {}): Pr
 
 async function closeLocked(place: SessionPlace, lock: SessionLock, options: CloseOptions): Promise<void> {
   try {
-    const record = findRecordLeniently(place);
+    const record = findRecordLeniently(place.files.record);
     const agent = await stopAgent(place.name, options);
     if (agent === undefined && record === undefined) throw notOpen(place.name);
-    if (agent !== undefined) await waitForAgent(agent, (options.graceMs ?? record?.definition.killGraceMs ?? 0) + AGENT_MS);
-    if (record !== undefined) await endLauncher(record);
+    const graceMs = options.graceMs ?? record?.definition.killGraceMs ?? 0;
+    if (agent !== undefined) await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS : 0);
+    if (record !== undefined) await endLauncher(record, LAUNCHER_MS);
     place.clear();
     rmSync(place.files.log, { force: true });
   } finally {
@@ -62,23 +61,34 @@ async function closeLocked(place: SessionPlace, lock: SessionLock, options: Clos
   }
 }
 
-/** Asks the agent to stop. @returns it, or `undefined` when there is none. */
-async function stopAgent(name: string, { graceMs }: CloseOptions): Promise<ProcessFacts | undefined> {
+interface AskedAgent extends ProcessFacts {
+  /** It has heard that it is to stop, so it is worth waiting for. */
+  readonly willStop: boolean;
+}
+
+/** Asks the agent to stop. `undefined`: there is none. */
+async function stopAgent(name: string, { graceMs }: CloseOptions): Promise<AskedAgent | undefined> {
   const request = { op: 'stop', ...(graceMs === undefined ? {} : { graceMs }) };
-  for (let isThawed = false; ; isThawed = true) {
+  for (let isThawed = false; ; ) {
     try {
-      return findProcess((await ask(name, request, { timeoutMs: ANSWER_MS })).agentPid);
+      return asked((await ask(name, request, { timeoutMs: ANSWER_MS })).agentPid, true);
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
       if (error.code === 'NO_SESSION') return undefined;
       // It is ending by itself, or has just done so.
-      if (error.code === 'SESSION_LOST' || error.code === 'SESSION_STOPPING') continue;
+      if (error.code === 'SESSION_LOST') continue;
       if (!(error instanceof AgentFrozenError) || error.agentPid === undefined) throw error;
+      if (!error.isStopped || isThawed) return asked(error.agentPid, false);
       // One that is merely stopped can still end its targets itself, which is gentler.
-      if (isThawed) return findProcess(error.agentPid);
       killProcess(error.agentPid, SIGCONT);
+      isThawed = true;
     }
   }
+}
+
+function asked(pid: number, willStop: boolean): AskedAgent | undefined {
+  const facts = findProcess(pid);
+  return facts === undefined ? undefined : { ...facts, willStop };
 }
 
 /** One that does not end is ended, with all that descends from it: taken down before, since its end would scatter them. */
@@ -86,39 +96,6 @@ async function waitForAgent(agent: ProcessFacts, timeoutMs: number): Promise<voi
   if (await isGone(agent.pid, agent.startTicks, timeoutMs)) return;
   const tree = [agent, ...descendantsOf(agent.pid)];
   await endAll(() => tree.filter(({ pid, startTicks }) => isAlive(pid, startTicks)), 0);
-}
-
-/** Its exit trap may take a while; its background processes, which stayed in its session, are nobody's any more. */
-async function endLauncher(record: SessionRecord): Promise<void> {
-  const { launcherPid: pid, launcherStartTicks: startTicks } = record;
-  if (pid === undefined) return;
-  if (!(await isGone(pid, startTicks, LAUNCHER_MS))) {
-    const tree = descendantsOf(pid);
-    await endAll(
-      () => [...tree, ...livingProcesses().filter((each) => each.pid === pid)].filter((each) => isAlive(each.pid, each.startTicks)),
-      LEFTOVER_GRACE_MS,
-    );
-  }
-  // While one of its session lives, its number names no other; but it may do so when none did.
-  const other = findProcess(pid);
-  if (other !== undefined && other.startTicks !== startTicks) return;
-  await endAll(() => livingProcesses().filter(({ sid }) => sid === pid), LEFTOVER_GRACE_MS);
-}
-
-async function isGone(pid: number, startTicks: number | undefined, timeoutMs: number): Promise<boolean> {
-  for (const deadline = performance.now() + timeoutMs; isAlive(pid, startTicks); await sleep(POLL_MS)) {
-    if (performance.now() >= deadline) return false;
-  }
-  return true;
-}
-
-/** A session whose record cannot be read can still be closed. */
-function findRecordLeniently(place: SessionPlace): SessionRecord | undefined {
-  try {
-    return findRecord(place.files.record);
-  } catch {
-    return undefined;
-  }
 }
 
 function notOpen(name: string): HoldfastError {

@@ -8,7 +8,7 @@ import { refusalError } from '../client/refusal.js';
 import { HoldfastError } from '../errors.js';
 import { peerCredentials } from '../native.js';
 import { type AgentMessage, encodeControl, ProtocolError, parseAgentFrame } from '../protocol/messages.js';
-import { findProcess } from './process-tree.js';
+import { findProcess } from '../process-tree.js';
 
 export type ControlRequest = { readonly op: string; readonly [member: string]: unknown };
 export type ControlAnswer = Readonly<Record<string, unknown>>;
@@ -17,17 +17,24 @@ export type ControlAnswer = Readonly<Record<string, unknown>>;
 export class AgentFrozenError extends HoldfastError {
   /** By SO_PEERCRED: the process that listens. `undefined` where its queue of connections was full. */
   readonly agentPid: number | undefined;
+  /** By a signal: it can go on. */
+  readonly isStopped: boolean;
 
   constructor(address: SessionAddress, agentPid: number | undefined) {
-    const state = agentPid === undefined ? undefined : findProcess(agentPid)?.state;
-    const isStopped = state === 'T' || state === 't';
+    const isStopped = agentPid !== undefined && isStoppedNow(agentPid);
     const process = agentPid === undefined ? '' : ` (process ${agentPid})`;
     const condition = isStopped ? 'stopped' : 'alive, but busy or hung';
     super('AGENT_FROZEN', `the agent of session '${address.label}'${process} does not answer: it is ${condition}`, {
       hint: `${isStopped ? `let it go on with 'kill -CONT ${agentPid}'` : 'try again'}, or end it with 'holdfast close ${address.label}'`,
     });
     this.agentPid = agentPid;
+    this.isStopped = isStopped;
   }
+}
+
+function isStoppedNow(pid: number): boolean {
+  const state = findProcess(pid)?.state;
+  return state === 'T' || state === 't';
 }
 
 export interface ControlOptions {
@@ -36,6 +43,7 @@ export interface ControlOptions {
 }
 
 const CONNECT_RETRY_MS = 10;
+const STOPPED_CHECK_MS = 200;
 /** What setTimeout takes. */
 const MAX_TIMEOUT_MS = 0x7fffffff;
 
@@ -100,19 +108,25 @@ function exchange(
         }
       },
       onClose(error) {
-        clearTimeout(timer);
+        clearTimers();
         reject(error instanceof ProtocolError ? broken(error) : lost(address, error));
       },
     });
-    const timer = setTimeout(
-      () => {
-        channel.close();
-        reject(new AgentFrozenError(address, agentPid));
-      },
-      Math.max(1, deadline - performance.now()),
-    );
-    const end = (): void => {
+    const giveUp = (): void => {
+      end();
+      reject(new AgentFrozenError(address, agentPid));
+    };
+    const timer = setTimeout(giveUp, Math.max(1, deadline - performance.now()));
+    // There is no use in waiting long for one that cannot answer.
+    const check = setTimeout(() => {
+      if (isStoppedNow(agentPid)) giveUp();
+    }, STOPPED_CHECK_MS);
+    const clearTimers = (): void => {
       clearTimeout(timer);
+      clearTimeout(check);
+    };
+    const end = (): void => {
+      clearTimers();
       channel.close();
     };
     channel.send(encodeControl(request));

@@ -1,7 +1,8 @@
-// The argv of a launcher: what the user gave, and behind it the entry shim, which starts the agent. Pure.
+// The argv of a launcher: what the user gave, and behind it the entry shim, which starts the agent.
 
 import { isUtf8 } from 'node:buffer';
-import { join, resolve } from 'node:path';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 
 import type { Launch } from './definition.js';
 
@@ -27,6 +28,33 @@ export function launchArgv(launch: Launch, directory: string, shim: readonly str
       return [...bash, join(share, 'source.bash'), resolve(directory, launch.script), ...shim];
     case 'source-command':
       return [...bash, join(share, 'source-command.bash'), String(launch.argv.length), ...launch.argv, ...shim];
+  }
+}
+
+/** Whether the launcher is bash by its name, or a script whose first line names bash. */
+export function isBashLauncher(launch: Launch, directory: string): boolean {
+  if (launch.style !== 'enter') return false;
+  const [program = ''] = launch.argv;
+  if (basename(program) === 'bash') return true;
+  // Without a slash it is looked up on PATH, where programs are, not somebody's script.
+  return program.includes('/') && /^#!.*\bbash\b/.test(firstLine(resolve(directory, program)));
+}
+
+function firstLine(path: string): string {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch {
+    // That it cannot be started is told when it is started.
+    return '';
+  }
+  try {
+    const start = Buffer.alloc(128);
+    return start.toString('latin1', 0, readSync(fd, start)).split('\n', 1)[0] ?? '';
+  } catch {
+    return '';
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -20,12 +20,13 @@ const OF_THE_CALLER = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
 /**
  * The launcher's environment.
  *
- * @param share the folder of bash-env.sh: named in BASH_ENV, where the style needs it.
+ * @param share the folder of the bash files, of which one is named in BASH_ENV where the style needs it.
+ * @param isBash the launcher itself is bash: share/launcher-env.sh says what differs.
  */
 export function launchEnvironment(
   definition: Pick<SessionDefinition, 'launch' | 'launchPassEnv'>,
   host: ReadonlyMap<string, string>,
-  share: string,
+  { share, isBash }: { share: string; isBash: boolean },
 ): Map<string, string> {
   const named = new Set(definition.launchPassEnv.map(bytesOf));
   const environment = new Map<string, string>();
@@ -36,7 +37,7 @@ export function launchEnvironment(
   if (definition.launch.style === 'source' || definition.launch.style === 'source-command') return environment;
   const own = environment.get('BASH_ENV');
   if (own !== undefined && own !== '') environment.set('HOLDFAST_USER_BASH_ENV', own);
-  const bashEnv = bytesOf(join(share, 'bash-env.sh'));
+  const bashEnv = bytesOf(join(share, isBash ? 'launcher-env.sh' : 'bash-env.sh'));
   environment.set('BASH_ENV', bashEnv);
   environment.set('HOLDFAST_LAUNCH', bashEnv);
   return environment;

@@ -1,11 +1,12 @@
 // The launcher's process and everything that descends from it, from its start until the session serves or must be undone.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
 import { closeOnExecFrom, setSubreaper } from '../native.js';
 import type { LaunchCommand } from './launch-command.js';
-import { descendantsOf, endAll, isAlive, livingProcesses, type ProcessFacts } from './process-tree.js';
+import { descendantsOf, endAll, isAlive, livingProcesses, type ProcessFacts } from '../process-tree.js';
 
 export interface LauncherEnd {
   readonly code: number | null;
@@ -80,6 +81,13 @@ export class Launcher {
 }
 
 function unstartable(program: string, directory: string, error: NodeJS.ErrnoException): HoldfastError {
+  // Node says ENOENT, and blames the program, when it is the directory that is missing.
+  if (!existsSync(directory)) {
+    return new HoldfastError('LAUNCH_FAILED', `cannot start the launcher '${program}': its directory '${directory}' is missing`, {
+      hint: 'make it, or open the session from another one',
+      cause: error,
+    });
+  }
   const isMissing = error.code === 'ENOENT';
   return new HoldfastError('LAUNCH_FAILED', `cannot start the launcher '${program}': ${isMissing ? 'not found on PATH' : error.code}`, {
     hint: isMissing ? 'install it, or name it by its path' : `try it by hand in '${directory}'`,

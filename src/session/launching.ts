@@ -108,13 +108,19 @@ export class Launching {
 
   #errorOf(verdict: Exclude<Verdict, { kind: 'serves' }>, timeoutMs: number): HoldfastError {
     const { name, log, logPath } = this.#facts;
-    const hint = `all that it said is in '${logPath}'`;
     const output = log.tail(TAIL_LINES);
+    const whole = `all that it said is in '${logPath}'`;
+    const hint = output.length > 0 ? whole : 'a launcher has to run the command that is given behind it, as "env" does: try it by hand';
     const last = output.at(-1);
     const said = last === undefined ? ', and said nothing' : `; its last words were '${last.trim()}'`;
     switch (verdict.kind) {
       case 'refused':
-        return new LaunchError('LAUNCH_FAILED', `the agent of session '${name}' could not start: ${verdict.text}`, output, hint);
+        return new LaunchError(
+          'LAUNCH_FAILED',
+          `the agent of session '${name}' could not start: ${verdict.text}`,
+          output,
+          "'holdfast doctor' checks this machine",
+        );
       case 'ended':
         return new LaunchError(
           'LAUNCH_FAILED',
@@ -127,10 +133,10 @@ export class Launching {
           'LAUNCH_TIMEOUT',
           `the launcher of session '${name}' did not start the agent within ${timeoutMs / 1000} s${said}`,
           output,
-          `${hint}; open_timeout is how long it may take`,
+          `${output.length > 0 ? `${whole}; ` : ''}open_timeout is how long it may take`,
         );
       case 'interrupted':
-        return new LaunchError('LAUNCH_INTERRUPTED', `opening session '${name}' was interrupted`, output, hint);
+        return new LaunchError('LAUNCH_INTERRUPTED', `opening session '${name}' was interrupted`, output, 'nothing of it is left');
     }
   }
 }

@@ -9,8 +9,8 @@ import { closeFd } from '../native.js';
 import { ask } from './control.js';
 import type { SessionDefinition } from './definition.js';
 import { isStale } from './freshness.js';
-import { isAlive } from './process-tree.js';
-import { findRecord, type SessionRecord } from './record.js';
+import { isAlive } from '../process-tree.js';
+import { findRecordLeniently, type SessionRecord } from './record.js';
 
 const ANSWER_MS = 2_000;
 
@@ -51,7 +51,11 @@ export async function listSessions(): Promise<SessionSummary[]> {
   try {
     records = readdirSync(`/proc/self/fd/${fd}`)
       .filter((file) => file.endsWith('.json'))
-      .flatMap((file) => readLeniently(`/proc/self/fd/${fd}/${file}`, `${resolve(path)}/${file.replace(/\.json$/, '.sock')}`));
+      .flatMap((file) => {
+        // One of another version is left out rather than failing the list.
+        const record = findRecordLeniently(`/proc/self/fd/${fd}/${file}`);
+        return record === undefined ? [] : [{ record, socket: `${resolve(path)}/${file.replace(/\.json$/, '.sock')}` }];
+      });
   } finally {
     closeFd(fd);
   }
@@ -64,16 +68,6 @@ export async function findSession(name: string): Promise<SessionSummary> {
   const found = (await listSessions()).find((session) => session.name === name);
   if (found !== undefined) return found;
   throw new HoldfastError('NO_SESSION', `no session '${name}' is open`, { hint: `start it with 'holdfast open ${name} -- LAUNCHER...'` });
-}
-
-/** One that is being written, or is another version's, is left out rather than failing the list. */
-function readLeniently(path: string, socket: string): { record: SessionRecord; socket: string }[] {
-  try {
-    const record = findRecord(path);
-    return record === undefined ? [] : [{ record, socket }];
-  } catch {
-    return [];
-  }
 }
 
 async function summarize(record: SessionRecord, socket: string): Promise<SessionSummary> {

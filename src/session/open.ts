@@ -1,7 +1,9 @@
 // Opens a session: one agent however many ask at once, an error at once when the launcher cannot, and nothing left behind then.
 // DESIGN section 4 "Session life". The order matters: lock, look who is there, record, notify socket, launcher, readiness.
 
+import { rmSync, statSync } from 'node:fs';
 import { HoldfastError } from '../errors.js';
+
 import { installed } from '../install.js';
 import { processStartTicks } from '../native.js';
 import { VERSION } from '../protocol/limits.js';
@@ -9,14 +11,18 @@ import { findLiveAgent } from './agent-probe.js';
 import { isSame, type SessionDefinition } from './definition.js';
 import { hashInputs } from './freshness.js';
 import { hostEnvironment } from './host-environment.js';
-import { launchArgv, withRawVariables } from './launch-command.js';
+import { isBashLauncher, launchArgv, withRawVariables } from './launch-command.js';
 import { declaredVariables, launchEnvironment, weakVariables } from './launch-environment.js';
 import { LaunchLog } from './launch-log.js';
 import { Launcher } from './launcher.js';
+import { endLauncher } from './launcher-end.js';
 import { Launching } from './launching.js';
 import { makePlace, type SessionPlace } from './place.js';
-import { findRecord, type SessionRecord, writePrivate, writeRecord } from './record.js';
+import { findRecord, findRecordLeniently, type SessionRecord, writePrivate, writeRecord } from './record.js';
 import { type SessionLock, waitForLock } from './session-lock.js';
+
+/** For the exit trap of a launcher whose agent was killed. */
+const EARLIER_LAUNCHER_MS = 1_000;
 
 export interface OpenOptions {
   /** The launcher's last line of output, or what is waited for; several times a second while it lasts. */
@@ -81,10 +87,12 @@ async function openLocked(
     return { opened: false, socket: place.shown.socket, pid: live.pid };
   }
   place.removeSocket();
+  await endEarlier(place);
   try {
     return { opened: true, socket: place.shown.socket, pid: await launch(place, record, options) };
   } catch (error) {
     place.clear();
+    removeEmpty(place.files.log);
     lock.releaseAndRemove();
     throw error;
   }
@@ -130,7 +138,10 @@ async function launch(place: SessionPlace, record: SessionRecord, options: OpenO
   const launching = new Launching({ name, log, logPath: place.shown.log, notifyPath: place.files.notify, options });
   try {
     const shim = [installed.runnerExec, '__enter', process.execPath, installed.cli, place.shown.stem];
-    const environment = launchEnvironment(definition, hostEnvironment(), installed.share);
+    const environment = launchEnvironment(definition, hostEnvironment(), {
+      share: installed.share,
+      isBash: isBashLauncher(definition.launch, directory),
+    });
     const command = withRawVariables(launchArgv(definition.launch, directory, shim, installed.share), environment);
     const launcher = await Launcher.start(command, directory, log.fd, options.ownsProcess ?? true);
     const startTicks = processStartTicks(launcher.pid);
@@ -142,8 +153,21 @@ async function launch(place: SessionPlace, record: SessionRecord, options: OpenO
     return await launching.wait(launcher, definition.openTimeoutMs);
   } finally {
     launching.close();
+    // An agent that finds it later would take its opener for dead.
+    rmSync(place.files.notify, { force: true });
     log.close();
   }
+}
+
+/** The launcher of a killed agent, or of a killed opener: it may still be entering, and its agent would take our socket for its own. */
+async function endEarlier(place: SessionPlace): Promise<void> {
+  const earlier = findRecordLeniently(place.files.record);
+  if (earlier !== undefined) await endLauncher(earlier, EARLIER_LAUNCHER_MS);
+}
+
+/** A log that says nothing is no help to anybody. */
+function removeEmpty(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path, { force: true });
 }
 
 function refuseInterrupted(name: string, signal: AbortSignal | undefined): void {

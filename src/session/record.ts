@@ -92,6 +92,15 @@ export function findRecord(path: string): SessionRecord | undefined {
   }
 }
 
+/** As findRecord, but one that cannot be read counts as none: its session can still be closed, or opened anew. */
+export function findRecordLeniently(path: string): SessionRecord | undefined {
+  try {
+    return findRecord(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Replaces the record at `path` whole. Only for who holds the session's lock. */
 export function writeRecord(path: string, record: SessionRecord): void {
   writePrivate(path, JSON.stringify(record));

@@ -1,6 +1,6 @@
 // Pins DESIGN section 7 for one request: what is sent, what comes of every last word, and that nothing stays open.
 
-import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync, writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -111,7 +111,7 @@ describe('descriptors', () => {
     handle.stdin?.end('to the target');
     writeSync(stdout, 'out');
     writeSync(stderr, 'err');
-    await eventually(() => expect(readFileSync(stdin, 'utf8')).toBe('to the target'));
+    expect(await text(createReadStream('', { fd: stdin, autoClose: false }))).toBe('to the target');
     peer.say(spawned, exited(0));
     expect(await handle.outcome).toEqual({ kind: 'exited', code: 0 });
     peer.end();

@@ -6,13 +6,14 @@ import { describe, expect, it } from 'vitest';
 
 import { flagOf, type KeyInfo, SESSION_KEY_NAMES, SESSION_KEYS } from '../../../src/config/keys.js';
 import { checkSettings } from '../../../src/config/schema.js';
+import { enterProvider, PROVIDER_NAMES } from '../../../src/session/launchers/providers.js';
 
 const documentation = readFileSync(new URL('../../../docs/config.md', import.meta.url), 'utf8');
 /** The tables that list keys have four columns; those of flags and variables have two. */
 const rows = documentation
   .split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))
-  .filter((cells) => cells.length === 6 && /^`[a-z_]+`$/.test(cells[1] ?? ''))
+  .filter((cells) => cells.length === 6 && /^`[a-z_]+`$/.test(cells[1] ?? '') && !PROVIDER_NAMES.includes((cells[1] ?? '').slice(1, -1)))
   .map((cells) => ({ key: (cells[1] ?? '').replaceAll('`', ''), fallback: (cells[3] ?? '').replace(/["`]/g, '') }));
 
 describe('the keys of a session', () => {
@@ -35,5 +36,29 @@ describe('the keys of a session', () => {
 
   it('have flags of the same name', () => {
     expect(flagOf('runtime_pass_env')).toBe('--runtime-pass-env');
+  });
+});
+
+describe('the providers', () => {
+  const listed = documentation
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter((cells) => cells.length === 6 && PROVIDER_NAMES.includes(cells[1]?.replaceAll('`', '') ?? ''))
+    .map((cells) => ({ name: (cells[1] ?? '').replaceAll('`', ''), inputs: cells[4] ?? '' }));
+
+  it('are those that docs/config.md lists', () => {
+    expect(listed.map(({ name }) => name)).toEqual([...PROVIDER_NAMES]);
+  });
+
+  it('have the inputs that docs/config.md lists', () => {
+    for (const { name, inputs } of listed) {
+      if (inputs === 'the same') continue;
+      expect(
+        enterProvider(name, '/p')
+          .inputs.map((input) => `\`${input}\``)
+          .join(' '),
+        name,
+      ).toBe(inputs);
+    }
   });
 });

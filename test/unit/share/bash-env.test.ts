@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { enter, launchEnvironment, run, SHIM, scratch } from './entry.js';
+import { type Entered, enter, launchEnvironment, run, SHIM, scratch, share } from './entry.js';
 
 const FUNCTIONS = `
 greet() { echo "hi $1"; }
@@ -190,6 +190,36 @@ f "$@"; [[ $! = "$p" ]] && echo same; echo "\${BASH_REMATCH[1]}"; exec "$@"\n`;
     }
     const { environment } = enter('f() { :; }\nexec "$@"\n', { before: ['bash', '-a'] });
     expect(Object.keys(environment ?? { none: 1 }).filter((name) => /holdfast/i.test(name))).toEqual([]);
+  });
+});
+
+describe('a launcher that is bash itself', () => {
+  const env = { BASH_ENV: `${share}launcher-env.sh`, HOLDFAST_LAUNCH: `${share}launcher-env.sh` };
+  const outer = (script: string, caller: Record<string, string>): Entered => {
+    const directory = scratch();
+    writeFileSync(join(directory, 'l.sh'), script);
+    // A parent whose environment is not the launcher's: what the opener is.
+    const scrub =
+      "const { spawnSync } = require('node:child_process'); const [env, ...argv] = process.argv.slice(1);" +
+      "spawnSync(argv[0], argv.slice(1), { env: JSON.parse(env), stdio: 'inherit' });";
+    const inner = JSON.stringify({ PATH: '/usr/bin:/bin', ...env });
+    return run([process.execPath, '-e', scrub, inner, 'bash', join(directory, 'l.sh'), ...SHIM], caller, directory);
+  };
+
+  it('reads what it names of the caller; no program and no target sees it', () => {
+    const script = 'echo "$SDK9 $(env | grep -c SDK9) ${UNSET9-none}"\nexport FROM9="$SDK9/bin"\nf() { echo f; }\nexec "$@"\n';
+    const entered = outer(script, { SDK9: 'two\nlines', LD_PRELOAD: '', BASH_XTRACEFD: '1', CDPATH: '/' });
+    expect(entered.said).toBe('two\nlines 0 none\n');
+    expect(entered.stderr).toBe('');
+    expect(entered.environment).toMatchObject({ FROM9: 'two\nlines/bin' });
+    expect(entered.environment).not.toHaveProperty('SDK9');
+    expect(entered.environment).not.toHaveProperty('CDPATH');
+    expect(entered.bash('f')).toBe('f\n');
+  });
+
+  it('keeps what its own environment says, and its children know nothing', () => {
+    const script = 'bash -c \'echo "child:$SDK9"\'\nexec bash -c \'echo "next:$SDK9"; exec "$0" "$@"\' "$@"\n';
+    expect(outer(script, { SDK9: 'x', PATH: '/elsewhere' }).said).toBe('child:\nnext:\n');
   });
 });
 

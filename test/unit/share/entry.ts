@@ -55,7 +55,11 @@ export function run(argv: readonly string[], env: Record<string, string> = {}, c
     stderr: result.stderr,
     environment,
     bash(code) {
-      const target = spawnSync('bash', ['-c', `exec 2>&1; ${code}`], { env: environment, encoding: 'utf8' });
+      const target = spawnSync('bash', ['-c', `exec 2>&1; ${code}`], {
+        env: environment,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        encoding: 'utf8',
+      });
       return target.stdout + target.stderr;
     },
   };

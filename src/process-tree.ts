@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { killProcess } from '../native.js';
+import { killProcess } from './native.js';
 
 const SIGKILL = 9;
 const SIGTERM = 15;
@@ -13,6 +13,7 @@ export interface ProcessFacts {
   readonly pid: number;
   readonly state: string;
   readonly ppid: number;
+  readonly pgid: number;
   /** The session, in the sense of setsid(2). */
   readonly sid: number;
   /** With the pid it names one process for ever. */
@@ -29,7 +30,7 @@ export function findProcess(pid: number): ProcessFacts | undefined {
   }
   // Field 2 may hold blanks and brackets; field 3 follows the last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { pid, state: fields[0] ?? '', ppid: Number(fields[1]), sid: Number(fields[3]), startTicks: Number(fields[19]) };
+  return { pid, state: fields[0] ?? '', ppid: Number(fields[1]), pgid: Number(fields[2]), sid: Number(fields[3]), startTicks: Number(fields[19]) };
 }
 
 /** @param startTicks tells it from a later process with the same number. */
@@ -64,6 +65,11 @@ export function descendantsOf(root: number): ProcessFacts[] {
     todo.push(...below.map(({ pid }) => pid));
   }
   return found;
+}
+
+/** The living members of a process group. */
+export function groupMembers(pgid: number): ProcessFacts[] {
+  return livingProcesses().filter((process) => process.pgid === pgid);
 }
 
 /**

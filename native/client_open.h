@@ -1,0 +1,12 @@
+/* Opening a project's session on first use. */
+#ifndef HOLDFAST_CLIENT_OPEN_H
+#define HOLDFAST_CLIENT_OPEN_H
+
+#include <stdbool.h>
+
+/* Runs `holdfast open --project DIRECTORY` and waits for it. False: it was said why not. At a terminal the tool shows there how far
+ * it is; elsewhere its words are kept back, and a failure is one line of ours with its cause. A signal that would end us is passed
+ * on first, so that a half-entered environment ends with us. */
+bool project_open(const char *directory);
+
+#endif

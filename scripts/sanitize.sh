@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The C under the sanitizers, in a copy of the tree: scripts/sanitize.sh [unit|e2e]
+#
+#   unit  the addon with ASan and UBSan, in a Node that has ASan preloaded; the unit tests that load it
+#   e2e   runner-exec (client, entry shim, warden) with ASan and UBSan, the addon with UBSan alone: the agent's Node starts with an
+#         empty environment, so nothing can be preloaded into it; all e2e tests
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(unit e2e)
+
+undefined='-fsanitize=undefined -fno-sanitize-recover=undefined'
+all="-fsanitize=address $undefined"
+# Frames for the reports.
+plain='-g -O1 -fno-omit-frame-pointer'
+
+cp -r "$root"/{src,native,share,scripts,docs,test,bench,package.json,package-lock.json,binding.gyp,vitest.config.ts,CONTRIBUTING.md} "$root"/tsconfig*.json "$work"
+# A node_modules of its own, since what is built is recorded and kept in its .cache.
+mkdir "$work/node_modules" "$work/dist"
+ln -s "$root"/node_modules/* "$root/node_modules/.bin" "$work/node_modules"
+cd "$work"
+
+# build_addon FLAG…
+build_addon() {
+  CFLAGS="$plain $*" LDFLAGS="$*" npm run --silent build:addon -- --silent >addon.log 2>&1 || {
+    cat addon.log
+    return 1
+  }
+  cp build/Release/holdfast.node dist/holdfast.node
+}
+
+for part in "${parts[@]}"; do
+  case $part in
+    unit)
+      build_addon "$all"
+      sh scripts/build-client.sh dist/runner-exec
+      node scripts/build.mjs cli library
+      # For the addon that a test builds with failing syscalls.
+      printf '#!/bin/sh\nexec cc %s "$@"\n' "$plain $all" >cc
+      chmod +x cc
+      # Node frees little at its end; odr: one addon is loaded under two names.
+      CC="$work/cc" LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)" \
+        ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_odr_violation=0 UBSAN_OPTIONS=print_stacktrace=1 \
+        node node_modules/vitest/vitest.mjs run --project unit test/unit/native test/unit/channel test/unit/agent test/unit/client
+      ;;
+    e2e)
+      build_addon "$undefined"
+      HOLDFAST_CLIENT_CC="cc $plain $all" sh scripts/build-client.sh dist/runner-exec
+      node scripts/build.mjs cli library
+      node node_modules/vitest/vitest.mjs run --project e2e
+      ;;
+    *)
+      echo "sanitize: no such part '$part'; there are unit and e2e" >&2
+      exit 2
+      ;;
+  esac
+done
