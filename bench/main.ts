@@ -50,4 +50,5 @@ try {
 mkdirSync(join(here, 'results'), { recursive: true });
 writeFileSync(join(here, 'results/latest.json'), `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
 if (values['write-doc']) writeFileSync(join(here, '../docs/performance.md'), document(machine, results));
-if (results.some(({ bars }) => !bars.every(isMet))) process.exitCode = 1;
+// A quick run says that the benchmarks work, and is too short to judge by.
+if (!values.quick && results.some(({ bars }) => !bars.every(isMet))) process.exitCode = 1;

@@ -158,8 +158,10 @@ int enter_main(int argc, char **argv) {
   snprintf(number, sizeof number, "%d", fd);
   reset_signals();
   if (chdir("/") < 0) return say(NULL, "cannot enter the environment: '/': %s", strerror(errno)), EXIT_NOT_RUNNABLE;
-  union { const char *in; char *out; } small_pool = {"--v8-pool-size=0"}, agent = {"__runner-agent"};
-  char *words[] = {argv[0], small_pool.out, argv[1], agent.out, argv[2], number, NULL};
+  /* No threads for V8 to share work among, and a small nursery: the agent's heap is a few MB, and its memory is what a held session
+   * costs all day. Latency of a run is the same with and without (docs/performance.md says how it is measured). */
+  union { const char *in; char *out; } pool = {"--v8-pool-size=0"}, nursery = {"--max-semi-space-size=1"}, agent = {"__runner-agent"};
+  char *words[] = {argv[0], pool.out, nursery.out, argv[1], agent.out, argv[2], number, NULL};
   execve(argv[0], words, no_environment);
   int error = errno;
   say("the environment cannot see it, or it was moved: 'holdfast doctor' checks the installation", "cannot start the agent with '%s': %s", argv[0], strerror(error));

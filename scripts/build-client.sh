@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the static client: scripts/build-client.sh OUT [CC-FLAG…]
-# musl gives 60 KB and the quickest start; a static libc of the system serves, and at last a dynamic one (slower, and then the entry
+# musl gives about 120 KB and the quickest start; a static libc of the system serves, and at last a dynamic one (slower, and then the entry
 # shim is no longer safe from the environment's LD_* variables, which `holdfast doctor` tells).
 set -eu
 

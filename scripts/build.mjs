@@ -14,6 +14,15 @@ function run(program, args) {
   if (status !== 0) throw new Error(`'${program} ${args.join(' ')}' ended with ${signal ?? status}`);
 }
 
+/** make tells of every file; that is of interest only when it fails. */
+function runQuietly(program, args) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  if (error) throw error;
+  if (status === 0) return;
+  process.stderr.write(stdout + stderr);
+  throw new Error(`'${program} ${args.join(' ')}' ended with ${status}`);
+}
+
 function place(name, write) {
   const fresh = join(dist, `.${name}.${process.pid}`);
   write(fresh);
@@ -23,7 +32,7 @@ function place(name, write) {
 const builders = {
   // Through npm, since only npm hands its own `nodedir` setting (Node's headers on this machine) to node-gyp.
   addon() {
-    run('npm', ['run', '--silent', 'build:addon', '--', '--silent']);
+    runQuietly('npm', ['run', '--silent', 'build:addon']);
     place('holdfast.node', (fresh) => copyFileSync(join(root, 'build/Release/holdfast.node'), fresh));
   },
 

@@ -34,20 +34,21 @@ bin=node_modules/.bin
 "$bin/holdfast" open tried -- env TRIED=yes
 [ "$("$bin/runner-exec" --session tried -- sh -c 'echo "$TRIED"')" = yes ] || fail 'runner-exec does not run in the session'
 [ "$("$bin/holdfast" __runner-exec --session tried -- sh -c 'echo "$TRIED"')" = yes ] || fail 'the Node client does not run in the session'
+node --input-type=module -e "
+  import { addressOf, run } from 'holdfast';
+  const outcome = await run({ program: 'sh', args: ['-c', 'exit 7'], stdio: 'ignore' }, addressOf('tried')).outcome;
+  if (outcome.kind !== 'exited' || outcome.code !== 7) throw new Error(JSON.stringify(outcome));
+"
 "$bin/holdfast" close tried
-node --input-type=module -e "import { openSession } from 'holdfast'; if (typeof openSession !== 'function') process.exit(1)" || fail 'the library does not load'
 
 cat >use.ts <<'T'
-import { HoldfastError, openSession } from 'holdfast';
+import { addressOf, HoldfastError, type Outcome, run } from 'holdfast';
 export async function use(): Promise<number> {
-  const session = await openSession({ launcher: ['env'] });
   try {
-    const outcome = await session.run({ program: 'true' }).outcome;
+    const outcome: Outcome = await run({ program: 'true', stdio: 'ignore' }, addressOf('tried')).outcome;
     return outcome.kind === 'exited' ? outcome.code : -1;
   } catch (error) {
     return error instanceof HoldfastError ? error.code.length : -2;
-  } finally {
-    await session.teardown();
   }
 }
 T

@@ -4,7 +4,7 @@
 import { Channel } from '../channel.js';
 import { closeFd, closeFds, peerCredentials } from '../native.js';
 import { encodeAnswer, encodeRefused } from '../protocol/agent-message.js';
-import { parseClientFrame } from '../protocol/client-message.js';
+import { type ClientMessage, parseClientFrame } from '../protocol/client-message.js';
 import { ProtocolError } from '../protocol/error.js';
 import type { Frame } from '../protocol/frame.js';
 import type { JsonObject } from '../protocol/json.js';
@@ -88,18 +88,19 @@ export class Connection implements Reply {
   }
 
   #onFrame(frame: Frame, fds: readonly number[]): void {
+    let message: ClientMessage;
     try {
       // Its own copy: a request may wait in the queue for longer than the channel keeps the bytes.
-      const message = parseClientFrame(this.#began ? frame : { ...frame, body: Buffer.from(frame.body) });
-      if (message.type === 'run' || message.type === 'control') this.#start(message, fds);
-      else if (this.#request === undefined) throw new ProtocolError('FRAME_KIND', `'${message.type}' before a request`);
-      else if (message.type === 'signal') this.#request.signal(message.signal);
-      else if (message.type === 'suspend') this.#request.suspend();
-      else this.#request.resume();
+      message = parseClientFrame(this.#began ? frame : { ...frame, body: Buffer.from(frame.body) });
     } catch (error) {
-      if (!this.#began) closeFds(fds);
+      closeFds(fds);
       throw error;
     }
+    if (message.type === 'run' || message.type === 'control') this.#start(message, fds);
+    else if (this.#request === undefined) throw new ProtocolError('FRAME_KIND', `'${message.type}' before a request`);
+    else if (message.type === 'signal') this.#request.signal(message.signal);
+    else if (message.type === 'suspend') this.#request.suspend();
+    else this.#request.resume();
   }
 
   #start(message: { type: 'run'; request: RunRequest } | { type: 'control'; request: JsonObject }, fds: readonly number[]): void {

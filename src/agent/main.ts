@@ -1,8 +1,8 @@
 // The agent's wiring: from what the shim captured and the opener wrote down to a session that serves. It runs inside the
 // environment with an empty environment of its own; the launcher's is only data here.
 
-import { closeSync, readFileSync } from 'node:fs';
-import { followParent, setSubreaper, setsid } from '../native.js';
+import { closeSync, readFileSync, rmSync } from 'node:fs';
+import { closeFd, followParent, lockFile, setSubreaper, setsid } from '../native.js';
 import { BaseEnvironment } from './base-environment.js';
 import { type Capture, parseCapture } from './capture.js';
 import { Connection } from './connection.js';
@@ -84,7 +84,17 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   }
   // The launcher holds the environment; when it ends, the environment has. The opener's end means nothing.
   if (process.ppid !== settings.openerPid && process.ppid > 1) followParent(SIGTERM);
-  return ended;
+  const status = await ended;
+  tidy(stem);
+  return status;
+}
+
+/** Takes the session's files away. Whoever holds the lock is closing or opening the session, and does so itself. */
+function tidy(stem: string): void {
+  const lock = lockFile(`${stem}.lock`, false);
+  if (lock === undefined) return;
+  for (const suffix of ['json', 'pass', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
+  closeFd(lock);
 }
 
 /** The most exact that can be had here, unless one is asked for. @throws Error when that one cannot be had. */

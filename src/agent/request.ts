@@ -64,7 +64,7 @@ export interface RequestHost {
 
 export class Request {
   readonly run: RunRequest;
-  readonly acceptedAt = performance.now();
+  readonly acceptedAt: number = performance.now();
   /** Set when it was detached. */
   readonly job: string;
   readonly #host: RequestHost;

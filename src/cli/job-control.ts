@@ -13,18 +13,30 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** A job may run for days: the longest delay that a timer takes (24.8 days). */
 const WAIT_TIMEOUT_MS = 0x7fffffff;
 
-const JOB = v.object({
+export interface Job {
+  readonly id: string;
+  readonly state: 'running' | 'ended';
+  readonly pid: number;
+  readonly command: readonly string[];
+  /** Milliseconds of the epoch. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** As waitpid(2) gives it; absent while it runs. */
+  readonly waitStatus?: number;
+  /** Path of the file that it writes to. */
+  readonly output: string;
+}
+
+const JOB: v.GenericSchema<unknown, Job> = v.object({
   id: v.string(),
   state: v.picklist(['running', 'ended']),
   pid: v.number(),
   command: v.array(v.string()),
   startedAt: v.number(),
-  endedAt: v.optional(v.number()),
-  waitStatus: v.optional(v.number()),
+  endedAt: v.exactOptional(v.number()),
+  waitStatus: v.exactOptional(v.number()),
   output: v.string(),
 });
-
-export type Job = v.InferOutput<typeof JOB>;
 
 export async function listJobs(name: string): Promise<Job[]> {
   const answer = await control(name, { op: 'jobs', protocol: 1 }, { timeoutMs: ANSWER_TIMEOUT_MS });

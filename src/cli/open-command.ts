@@ -6,6 +6,7 @@ import { constants } from 'node:os';
 
 import { chooseSession } from '../config/choose.js';
 import { HoldfastError } from '../errors.js';
+import type { SessionDefinition } from '../session/definition.js';
 import { Interrupted } from './ending.js';
 import { settingsFromFlags } from './flag-settings.js';
 import { stayUntilEnd } from './foreground.js';
@@ -23,6 +24,7 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
     project: flags.project,
     settings: settingsFromFlags({ ...flags }, launcher),
   });
+  refuseUnbuilt(definition);
   const interruption = new Interruption();
   const progress = new ProgressLine(process.stderr, definition.name);
   try {
@@ -38,10 +40,21 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
   }
 }
 
+/** Declared as they will be, and not there yet: entering something else in their name would be worse. */
+function refuseUnbuilt({ name, mode }: SessionDefinition): void {
+  if (mode !== 'snapshot' && mode !== 'wrap') return;
+  throw new HoldfastError('UNSUPPORTED', `session '${name}' has mode "${mode}", which this version cannot open`, {
+    hint:
+      mode === 'snapshot' ? 'mode "session" gives the same variables, and functions too' : 'mode "session" enters what a launcher enters',
+  });
+}
+
 /** Node reads its arguments as UTF-8: other bytes are lost before we see them, so they are refused rather than changed. */
 function refuseBytesThatAreNoText(): void {
   if (!process.argv.some((word) => word.includes('\ufffd')) || isUtf8(readFileSync('/proc/self/cmdline'))) return;
-  throw new HoldfastError('USAGE', 'an argument is not UTF-8', { hint: 'put the launcher into a script, and name that' });
+  throw new HoldfastError('USAGE', 'an argument is not UTF-8', {
+    hint: 'a launcher can be put into a script; a project needs a directory whose name is UTF-8',
+  });
 }
 
 /** The first stop signal, remembered and made an abort; later ones change nothing, since the undoing is under way. */

@@ -33,7 +33,7 @@ export interface RunnerOptions {
   /** As typed, for the message at the deadline. */
   timeoutText: string;
   killGraceMs: number | undefined;
-  /** At least one word, and the first is not empty. */
+  /** At least one word. */
   command: ByteText[];
 }
 
@@ -122,7 +122,6 @@ function checkWhole({ command, detach, pty }: RunnerOptions): void {
   if (command.length === 0) {
     throw usage('no command to run', "write it behind '--', as in 'runner-exec -- make test'; 'runner-exec --help' tells more");
   }
-  if (command[0] === '') throw usage("the command's name is empty", "the first word behind '--' is the program");
   if (detach && pty) throw usage("'--detach' and '--pty' exclude each other", 'leave one of them out');
 }
 

@@ -8,7 +8,7 @@ import { type Caller, initialCaller, openCurrentDirectory } from '../client/call
 import { addressOf, connectWhenFree, readPassNames, type SessionAddress } from '../client/connect.js';
 import { physicalDirectory } from '../client/directory.js';
 import { systemErrorText } from '../client/errno.js';
-import { type Asked, EXIT_OURS, type Exit, exitOfDeadline, exitOfFailure, exitOfOutcome, exitOfTooLarge } from '../client/exit-policy.js';
+import { type Asked, EXIT_OURS, type Exit, exitOfDeadline, exitOfFailure, exitOfNoName, exitOfOutcome, exitOfTooLarge } from '../client/exit-policy.js';
 import { type Selection, selectSession } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd, dieBySignal, isTty } from '../native.js';
@@ -75,7 +75,8 @@ class RunnerExec {
   }
 
   async run(): Promise<Exit> {
-    const { pty, report } = this.#options;
+    const { command, pty, report } = this.#options;
+    if (command[0] === '') return exitOfNoName();
     if (pty) {
       throw new HoldfastError('UNSUPPORTED', "'--pty' cannot be had from 'holdfast __runner-exec'", {
         hint: "the program 'runner-exec' takes the same words, and makes pseudo-terminals",

@@ -9,8 +9,32 @@ import { readOpened } from './opened.js';
 
 const TIMEOUT_MS = 5000;
 
-/** What is shown; an agent of another version may say more. */
-const STATUS = v.object({
+/** What the agent tells of itself. */
+interface AgentStatus {
+  readonly pid: number;
+  readonly name: string;
+  readonly state: 'serving' | 'stopping';
+  /** Milliseconds of the epoch. */
+  readonly startedAt: number;
+  readonly uptimeMs: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly runs: number;
+  readonly rssBytes: number;
+  readonly containment: string;
+}
+
+export interface SessionStatus extends AgentStatus {
+  readonly socket: string;
+  readonly log: string;
+  readonly mode: string;
+  readonly directory: string;
+  /** An input is no longer what it was when the environment was entered. */
+  readonly stale: boolean;
+}
+
+/** An agent of another version may say more. */
+const STATUS: v.GenericSchema<unknown, AgentStatus> = v.object({
   pid: v.number(),
   name: v.string(),
   state: v.picklist(['serving', 'stopping']),
@@ -22,15 +46,6 @@ const STATUS = v.object({
   rssBytes: v.number(),
   containment: v.string(),
 });
-
-export interface SessionStatus extends v.InferOutput<typeof STATUS> {
-  readonly socket: string;
-  readonly log: string;
-  readonly mode: string;
-  readonly directory: string;
-  /** An input is no longer what it was when the environment was entered. */
-  readonly stale: boolean;
-}
 
 /** @throws {HoldfastError} `NO_SESSION`, `AGENT_FROZEN`, and as `control`. */
 export async function sessionStatus(name: string): Promise<SessionStatus> {

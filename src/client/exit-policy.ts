@@ -62,6 +62,11 @@ export function exitOfFailure(error: HoldfastError, asked: Asked): Exit {
   }
 }
 
+/** The program is ''. */
+export function exitOfNoName(): Exit {
+  return ours(EXIT_NOT_FOUND, "cannot run '': a program needs a name", "the first word behind '--' is the program");
+}
+
 /** The request is larger than the wire carries, and so than any kernel takes. */
 export function exitOfTooLarge({ command }: Asked): Exit {
   return ours(EXIT_NOT_RUNNABLE, `cannot run '${command}': Argument list too long`, 'give long lists in a file, or by standard input');

@@ -50,7 +50,7 @@ export interface RequestContext {
 export function buildRequest(spec: RunSpec, context: RequestContext): RunRequest {
   const { caller } = context;
   const program = Buffer.from(spec.program);
-  if (program.length === 0) throw new HoldfastError('REQUEST_INVALID', "the program is ''");
+  if (program.length === 0) throw new HoldfastError('REQUEST_INVALID', "cannot run '': a program needs a name");
   const cwd = directoryOf(spec, caller);
   return {
     exact: spec.exact ?? false,

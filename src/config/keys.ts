@@ -23,7 +23,7 @@ export interface KeyInfo {
   readonly fallback: string;
 }
 
-export const SESSION_KEYS = {
+export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
   mode: { group: ENTRY, placeholder: 'MODE', flag: 'once', fallback: 'session', about: 'host, snapshot, session (default) or wrap' },
   launcher: { group: ENTRY, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of the launcher; all of them go after --' },
   launcher_style: {
@@ -103,9 +103,7 @@ export const SESSION_KEYS = {
   },
   env_option: { group: WRAP, placeholder: 'OPT', flag: 'once', fallback: '-e or --setenv', about: "the prefix's option for a variable" },
   cwd_option: { group: WRAP, placeholder: 'OPT', flag: 'once', fallback: '', about: "the prefix's option for the directory" },
-} as const satisfies Record<keyof SessionSettings, KeyInfo>;
-
-export type SessionKey = keyof typeof SESSION_KEYS;
+};
 
 /** In the order of `--help` and of docs/config.md. */
 export const SESSION_KEY_NAMES: readonly string[] = Object.keys(SESSION_KEYS);

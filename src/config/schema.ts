@@ -5,9 +5,6 @@ import * as v from 'valibot';
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
 import { findDuration } from './duration.js';
 
-const MODES = ['host', 'snapshot', 'session', 'wrap'] as const;
-const ENV_STYLES = ['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const;
-
 const TEXT = 'text in quotes';
 const text = v.pipe(v.string(TEXT), v.minLength(1, 'text that is not empty'), v.check(hasNoNul, 'text without a NUL'));
 
@@ -61,38 +58,65 @@ const durationOrNever = v.pipe(
   }),
 );
 
-const entries = {
-  mode: choice(MODES),
-  launcher: words,
-  launcher_style: choice(['words', 'string'] as const),
-  source: text,
-  source_command: words,
-  provider: v.picklist(PROVIDER_NAMES, oneOf(PROVIDER_NAMES)),
-  env: variables,
-  runtime_env: variables,
-  pass_env: names,
-  runtime_pass_env: names,
-  launch_pass_env: names,
-  path_prepend: list,
-  inputs: list,
-  on_stale: choice(['reopen', 'warn', 'refuse'] as const),
-  idle_timeout: durationOrNever,
-  open_timeout: duration,
-  kill_grace: duration,
-  max_concurrent: count,
-  max_queue: count,
-  containment: choice(['auto', 'cgroup', 'warden', 'group'] as const),
-  prefix: words,
-  operand: list,
-  env_style: choice(ENV_STYLES),
-  env_option: text,
-  cwd_option: text,
-};
-
-const SETTINGS_SCHEMA = v.partial(v.strictObject(entries, 'a table'));
-
 /** A session as declared: what is absent was not said. Durations are milliseconds, `null` is "never". */
-export type SessionSettings = v.InferOutput<typeof SETTINGS_SCHEMA>;
+export interface SessionSettings {
+  mode?: 'host' | 'snapshot' | 'session' | 'wrap';
+  launcher?: string[];
+  launcher_style?: 'words' | 'string';
+  source?: string;
+  source_command?: string[];
+  provider?: string;
+  env?: Record<string, string>;
+  runtime_env?: Record<string, string>;
+  pass_env?: string[];
+  runtime_pass_env?: string[];
+  launch_pass_env?: string[];
+  path_prepend?: string[];
+  inputs?: string[];
+  on_stale?: 'reopen' | 'warn' | 'refuse';
+  idle_timeout?: number | null;
+  open_timeout?: number;
+  kill_grace?: number;
+  max_concurrent?: number;
+  max_queue?: number;
+  containment?: 'auto' | 'cgroup' | 'warden' | 'group';
+  prefix?: string[];
+  operand?: string[];
+  env_style?: 'inherit' | 'option' | 'option-by-name' | 'setenv' | 'env-command' | 'remote-shell';
+  env_option?: string;
+  cwd_option?: string;
+}
+
+const SETTINGS_SCHEMA: v.GenericSchema<unknown, SessionSettings> = v.strictObject(
+  {
+    mode: v.exactOptional(choice(['host', 'snapshot', 'session', 'wrap'] as const)),
+    launcher: v.exactOptional(words),
+    launcher_style: v.exactOptional(choice(['words', 'string'] as const)),
+    source: v.exactOptional(text),
+    source_command: v.exactOptional(words),
+    provider: v.exactOptional(v.picklist(PROVIDER_NAMES, oneOf(PROVIDER_NAMES))),
+    env: v.exactOptional(variables),
+    runtime_env: v.exactOptional(variables),
+    pass_env: v.exactOptional(names),
+    runtime_pass_env: v.exactOptional(names),
+    launch_pass_env: v.exactOptional(names),
+    path_prepend: v.exactOptional(list),
+    inputs: v.exactOptional(list),
+    on_stale: v.exactOptional(choice(['reopen', 'warn', 'refuse'] as const)),
+    idle_timeout: v.exactOptional(durationOrNever),
+    open_timeout: v.exactOptional(duration),
+    kill_grace: v.exactOptional(duration),
+    max_concurrent: v.exactOptional(count),
+    max_queue: v.exactOptional(count),
+    containment: v.exactOptional(choice(['auto', 'cgroup', 'warden', 'group'] as const)),
+    prefix: v.exactOptional(words),
+    operand: v.exactOptional(list),
+    env_style: v.exactOptional(choice(['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const)),
+    env_option: v.exactOptional(text),
+    cwd_option: v.exactOptional(text),
+  },
+  'a table',
+);
 
 /** What is wrong with one value. `path` leads from the session table to it. */
 export interface Fault {

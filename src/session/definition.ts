@@ -50,7 +50,7 @@ export interface SessionDefinition {
 }
 
 /** What a session has that says nothing about it. A project's is `onStale: 'reopen'`. */
-export const DEFINITION_DEFAULTS = {
+export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' | 'launch' | 'wrap'> = {
   mode: 'session',
   env: {},
   runtimeEnv: {},
@@ -66,7 +66,7 @@ export const DEFINITION_DEFAULTS = {
   maxConcurrent: 0,
   maxQueue: 1024,
   containment: 'auto',
-} as const satisfies Partial<SessionDefinition>;
+};
 
 const words = v.array(v.string());
 const variables = v.record(v.string(), v.string());
