@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import type * as Holdfast from '../src/index.js';
 import { spreadOf } from './numbers.js';
 import { type Place, SESSION } from './place.js';
+import { quiet } from './quiet.js';
 import { type Result, ratioOf, rowsOf } from './result.js';
 
 const DIRECT = 'child_process.spawn /bin/true';
 const HELD = 'run() of /bin/true';
+const BATCH = 100;
 
 export async function library(place: Place, rounds: number): Promise<Result> {
   // As shipped: the bundle. Its types are the sources'.
@@ -30,6 +32,7 @@ export async function library(place: Place, rounds: number): Promise<Result> {
   const warmUp = Math.ceil(rounds / 10);
   for (let round = -warmUp; round < rounds; round++) {
     // Which comes first is by turns, so that what one leaves behind falls on both.
+    if (round % BATCH === 0) await quiet();
     const order = round % 2 === 0 ? (['direct', 'held'] as const) : (['held', 'direct'] as const);
     for (const which of order) {
       const startedAt = performance.now();

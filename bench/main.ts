@@ -11,6 +11,7 @@ import { describeMachine, thisMachine } from './machine.js';
 import { parallel } from './parallel.js';
 import { pipe } from './pipe.js';
 import { Place } from './place.js';
+import { unquiet } from './quiet.js';
 import { document, printed } from './report.js';
 import { isMet, type Result } from './result.js';
 import { rivals } from './rivals.js';
@@ -39,7 +40,10 @@ try {
   for (const name of names) {
     const benchmark = BENCHMARKS[name];
     if (benchmark === undefined) throw new Error(`no benchmark '${name}'; there are ${Object.keys(BENCHMARKS).join(', ')}`);
+    Object.assign(unquiet, { batches: 0, of: 0 });
     const result = await benchmark(place, values.quick);
+    if (unquiet.batches > 0)
+      result.notes.push(`${unquiet.batches} of ${unquiet.of} batches ran beside other work: the machine did not get quiet`);
     results.push(result);
     console.log(printed(result));
   }

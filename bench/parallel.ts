@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { spreadOf } from './numbers.js';
 import type { Place } from './place.js';
+import { quiet } from './quiet.js';
 import { type Result, ratioOf, rowsOf } from './result.js';
 
 const DIRECT = 'xargs -P8 /bin/true';
@@ -18,6 +19,7 @@ export async function parallel(place: Place, rounds: number, commands: number): 
   ];
   const perSecond = programs.map((): number[] => []);
   for (let round = 0; round < rounds + 1; round++) {
+    await quiet();
     for (const [index, [, argv]] of programs.entries()) {
       const rate = await rateOf(argv, numbers, commands, place.env);
       // The first round warms up.

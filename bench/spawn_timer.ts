@@ -4,6 +4,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quiet } from './quiet.js';
+
+const BATCHES = 20;
 
 export interface Timing {
   ms: number;
@@ -24,23 +27,36 @@ export class SpawnTimer {
     execFileSync('cc', ['-std=c11', '-O2', '-o', this.#program, join(dirname(fileURLToPath(import.meta.url)), 'spawn_timer.c')]);
   }
 
-  /** Runs each of `programs` once a round, in shuffled order. A first tenth of the rounds is run and not counted. */
+  /**
+   * Runs each of `programs` once a round, in shuffled order. In batches, each of which waits for a quiet machine and begins with a
+   * round that does not count.
+   */
   async run(programs: readonly (readonly string[])[], rounds: number, options: { drain?: boolean } = {}): Promise<Timing[][]> {
-    const warmUp = Math.ceil(rounds / 10);
-    const args = [String(rounds + warmUp), ...(options.drain ? ['--drain'] : [])];
+    const plan = programs.map((argv) => `${argv.map((word) => `${word}\0`).join('')}\0`).join('');
+    const timings: Timing[][] = programs.map(() => []);
+    const batches = Math.min(BATCHES, rounds);
+    for (let batch = 0; batch < batches; batch++) {
+      const size = Math.floor(((batch + 1) * rounds) / batches) - Math.floor((batch * rounds) / batches);
+      await quiet();
+      const lines = await this.#batch(plan, size + 1, options);
+      for (const line of lines.slice(programs.length)) {
+        const [index = 0, ns = 0, cpuMicros = 0, bytes = 0] = line.split(' ').map(Number);
+        timings[index]?.push({ ms: ns / 1e6, cpuMs: cpuMicros / 1e3, bytes });
+      }
+    }
+    return timings;
+  }
+
+  async #batch(plan: string, rounds: number, options: { drain?: boolean }): Promise<string[]> {
+    const args = [String(rounds), ...(options.drain ? ['--drain'] : [])];
     const child = spawn(this.#program, args, { env: this.#env, stdio: ['pipe', 'pipe', 'inherit'] });
     let text = '';
     child.stdout.on('data', (bytes: Buffer) => {
       text += bytes;
     });
-    child.stdin.end(`${programs.map((argv) => argv.map((word) => `${word}\0`).join('')).join('\0')}\0`);
+    child.stdin.end(plan);
     const [code] = await once(child, 'close');
     if (code !== 0) throw new Error('the run broke off; why is said above');
-    const timings: Timing[][] = programs.map(() => []);
-    for (const line of text.trimEnd().split('\n')) {
-      const [index = 0, ns = 0, cpuMicros = 0, bytes = 0] = line.split(' ').map(Number);
-      timings[index]?.push({ ms: ns / 1e6, cpuMs: cpuMicros / 1e3, bytes });
-    }
-    return timings.map((each) => each.slice(warmUp));
+    return text.trimEnd().split('\n');
   }
 }

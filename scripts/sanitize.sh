@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The C under the sanitizers, in a copy of the tree: scripts/sanitize.sh [unit|e2e]
+# The C under the sanitizers, in a copy of the tree: scripts/sanitize.sh [c|unit|e2e]
 #
+#   c     the C without Node: native/test/*.c, and the client alone (sanitize-c.sh)
 #   unit  the addon with ASan and UBSan, in a Node that has ASan preloaded; the unit tests that load it
 #   e2e   runner-exec (client, entry shim, warden) with ASan and UBSan, the addon with UBSan alone: the agent's Node starts with an
 #         empty environment, so nothing can be preloaded into it; all e2e tests
@@ -10,7 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(unit e2e)
+[ ${#parts[@]} -gt 0 ] || parts=(c unit e2e)
 
 undefined='-fsanitize=undefined -fno-sanitize-recover=undefined'
 all="-fsanitize=address $undefined"
@@ -34,6 +35,9 @@ build_addon() {
 
 for part in "${parts[@]}"; do
   case $part in
+    c)
+      bash scripts/sanitize-c.sh
+      ;;
     unit)
       build_addon "$all"
       sh scripts/build-client.sh dist/runner-exec
@@ -53,7 +57,7 @@ for part in "${parts[@]}"; do
       node node_modules/vitest/vitest.mjs run --project e2e
       ;;
     *)
-      echo "sanitize: no such part '$part'; there are unit and e2e" >&2
+      echo "sanitize: no such part '$part'; there are c, unit and e2e" >&2
       exit 2
       ;;
   esac

@@ -11,6 +11,6 @@ export { HOLDFAST_ERROR_CODES, HoldfastError, type HoldfastErrorCode } from './e
 export type { Timings, Usage } from './protocol/exited.js';
 export type { Ending, Outcome } from './protocol/outcome.js';
 export { type CloseOptions, closeSession } from './session/close.js';
-export { type Launch, type SessionDefinition, parseDefinition } from './session/definition.js';
+export { type Launch, parseDefinition, type SessionDefinition } from './session/definition.js';
 export { findSession, listSessions, type SessionState, type SessionSummary } from './session/list.js';
 export { type OpenedSession, type OpenOptions, openSession } from './session/open.js';

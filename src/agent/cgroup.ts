@@ -10,8 +10,8 @@ import type { Containment, ContainmentMaker } from './containment.js';
 import { type Guard, startGuard } from './guard.js';
 import { isAlive } from '../process-tree.js';
 
-/** Emptied cgroups kept for the next request: making one costs more than finding one. */
-const MAX_SPARE = 16;
+/** Empty cgroups kept ready, from the start on, so that the agent's descriptors are as many at rest as after any load. */
+const SPARE = 8;
 
 /** Where this process stands in the cgroup2 hierarchy, also in a hybrid set-up; `undefined`: there is none, or it is not visible. */
 export function ownCgroupDirectory(mountinfo: string, cgroups: string): string | undefined {
@@ -177,13 +177,17 @@ export class SessionCgroup implements ContainmentMaker {
   private constructor(directory: string) {
     this.directory = directory;
     this.#guard = startGuard(directory);
+    while (this.#spare.length < SPARE) this.#spare.push(this.#fresh());
   }
 
   make(run: RunRequest): Containment {
     this.#recheck();
     // For a report it is one that nobody has used: its counters are the request's alone.
     const spare = run.report ? undefined : this.#spare.pop();
-    if (spare !== undefined) return spare;
+    return spare ?? this.#fresh();
+  }
+
+  #fresh(): RequestCgroup {
     const directory = join(this.directory, `r${++this.#count}`);
     mkdirSync(directory);
     try {
@@ -200,7 +204,7 @@ export class SessionCgroup implements ContainmentMaker {
   }
 
   #keep(cgroup: RequestCgroup): void {
-    if (!cgroup.wasKilled && this.#spare.length < MAX_SPARE && subdirectories(cgroup.directory).length === 0) this.#spare.push(cgroup);
+    if (!cgroup.wasKilled && this.#spare.length < SPARE && subdirectories(cgroup.directory).length === 0) this.#spare.push(cgroup);
     else if (!cgroup.close()) this.#occupied.push(cgroup);
   }
 

@@ -91,7 +91,12 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
 
 /** Takes the session's files away. Whoever holds the lock is closing or opening the session, and does so itself. */
 function tidy(stem: string): void {
-  const lock = lockFile(`${stem}.lock`, false);
+  let lock: number | undefined;
+  try {
+    lock = lockFile(`${stem}.lock`, false);
+  } catch {
+    return; // the directory is gone, and they with it
+  }
   if (lock === undefined) return;
   for (const suffix of ['json', 'pass', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
   closeFd(lock);

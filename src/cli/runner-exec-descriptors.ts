@@ -55,9 +55,12 @@ export function collectDescriptors(options: RunnerOptions, variables: Variables,
   }
   for (const fd of jobserver.fds) numbers.add(fd);
   if (numbers.size > MAX_FDS) {
-    throw misuse(`cannot pass ${numbers.size} descriptors: a command takes at most ${MAX_FDS} of them`, 'the kernel passes no more than that in one message');
+    throw misuse(
+      `cannot pass ${numbers.size} descriptors: a command takes at most ${MAX_FDS} of them`,
+      'the kernel passes no more than that in one message',
+    );
   }
-  const passed = { fds: [...numbers], numbers: [...numbers], ours: new Array<number>() };
+  const passed: Passed = { fds: [...numbers], numbers: [...numbers], ours: [] };
   if (numbers.has(0) && isBackgroundTerminal(0)) {
     // The target is not subject to that terminal's job control, and would read the shell's keys. The C client makes a
     // pseudo-terminal here; we cannot.

@@ -87,7 +87,8 @@ export function parseOptions(words: readonly ByteText[]): Invocation {
       takeFlag(options, name);
       continue;
     }
-    const value = attached ?? words[(next += 1)];
+    if (attached === undefined) next += 1;
+    const value = attached ?? words[next];
     if (value === undefined) throw usage(`option '${word[1] === '-' ? `--${name}` : '-e'}' needs a value`, SEE_HELP);
     takeValue(options, name, value);
   }

@@ -63,7 +63,11 @@ export function runnerRequest(options: RunnerOptions, context: RunnerContext): {
 }
 
 /** Weakest first: terminal, the session's own list, make's, then what was typed in the order typed. */
-function changesOf(options: RunnerOptions, { caller, jobserver, seesTerminal, passNames }: RunnerContext, cwd: Buffer | undefined): Change[] {
+function changesOf(
+  options: RunnerOptions,
+  { caller, jobserver, seesTerminal, passNames }: RunnerContext,
+  cwd: Buffer | undefined,
+): Change[] {
   const { variables } = caller;
   const changes: Change[] = [];
   const add = (passed: boolean, ...more: Buffer[]): void => {
@@ -97,14 +101,22 @@ function directoryOf({ cwd }: RunnerOptions, caller: Caller): Buffer | undefined
   if (cwd === undefined) return caller.directory;
   const path = joinDirectory(caller.directory, toBytes(cwd));
   if (path === undefined) {
-    throw new HoldfastError('USAGE', `cannot use the directory '${toText(cwd)}': the path is too long, or the current directory has no name`, {
-      hint: 'give an absolute path',
-    });
+    throw new HoldfastError(
+      'USAGE',
+      `cannot use the directory '${toText(cwd)}': the path is too long, or the current directory has no name`,
+      {
+        hint: 'give an absolute path',
+      },
+    );
   }
   if (isPerProcess(path)) {
-    throw new HoldfastError('DIRECTORY_REFUSED', `cannot use the directory '${toText(cwd)}': that path means another place in every process`, {
-      hint: 'name the directory itself',
-    });
+    throw new HoldfastError(
+      'DIRECTORY_REFUSED',
+      `cannot use the directory '${toText(cwd)}': that path means another place in every process`,
+      {
+        hint: 'name the directory itself',
+      },
+    );
   }
   return path;
 }

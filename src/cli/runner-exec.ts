@@ -8,7 +8,16 @@ import { type Caller, initialCaller, openCurrentDirectory } from '../client/call
 import { addressOf, connectWhenFree, readPassNames, type SessionAddress } from '../client/connect.js';
 import { physicalDirectory } from '../client/directory.js';
 import { systemErrorText } from '../client/errno.js';
-import { type Asked, EXIT_OURS, type Exit, exitOfDeadline, exitOfFailure, exitOfNoName, exitOfOutcome, exitOfTooLarge } from '../client/exit-policy.js';
+import {
+  type Asked,
+  EXIT_OURS,
+  type Exit,
+  exitOfDeadline,
+  exitOfFailure,
+  exitOfNoName,
+  exitOfOutcome,
+  exitOfTooLarge,
+} from '../client/exit-policy.js';
 import { type Selection, selectSession } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd, dieBySignal, isTty } from '../native.js';
@@ -59,7 +68,12 @@ function exitOfError(error: unknown): Exit {
     return { kind: 'code', code: EXIT_OURS, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { kind: 'code', code: EXIT_OURS, message: `a fault of its own: ${detail}`, hint: 'please report this with the command that you typed' };
+  return {
+    kind: 'code',
+    code: EXIT_OURS,
+    message: `a fault of its own: ${detail}`,
+    hint: 'please report this with the command that you typed',
+  };
 }
 
 class RunnerExec {

@@ -69,7 +69,11 @@ export function connectSession(address: SessionAddress): number | undefined {
  * @param onFailed with what `connectSession` throws, or `AGENT_FROZEN`.
  * @returns gives up: no call back comes after it. Safe to call at any time.
  */
-export function connectWhenFree(address: SessionAddress, onConnected: (socket: number) => void, onFailed: (error: unknown) => void): () => void {
+export function connectWhenFree(
+  address: SessionAddress,
+  onConnected: (socket: number) => void,
+  onFailed: (error: unknown) => void,
+): () => void {
   let timer: NodeJS.Timeout | undefined;
   let waitedMs = 0;
   let napMs = FIRST_NAP_MS;
@@ -139,7 +143,10 @@ function unconnected(address: SessionAddress, error: unknown): HoldfastError {
     case 'ENOTDIR':
       return new HoldfastError('NO_SESSION', `session '${address.label}' is not open`, { hint: startHint(address), cause: error });
     case 'ECONNREFUSED':
-      return new HoldfastError('NO_SESSION', `session '${address.label}' is not served any more`, { hint: startHint(address), cause: error });
+      return new HoldfastError('NO_SESSION', `session '${address.label}' is not served any more`, {
+        hint: startHint(address),
+        cause: error,
+      });
     default:
       return new HoldfastError('RESOURCES', `cannot connect to session '${address.label}': ${systemErrorText(error)}`, { cause: error });
   }

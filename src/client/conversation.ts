@@ -7,12 +7,12 @@ import { closeFd, NativeError } from '../native.js';
 import type { Frame } from '../protocol/frame.js';
 import {
   type AgentMessage,
+  type Exited,
   encodeResume,
   encodeSignal,
   encodeSuspend,
-  type Exited,
-  parseAgentFrame,
   ProtocolError,
+  parseAgentFrame,
   type Spawned,
 } from '../protocol/messages.js';
 import { type Outcome, outcomeOf } from '../protocol/outcome.js';
@@ -20,7 +20,7 @@ import { settleLost } from './lost.js';
 import { refusalError } from './refusal.js';
 
 export type Result =
-  | { readonly kind: 'ended'; readonly outcome: Outcome; /** Where the agent saw the end. */ readonly exited: Exited | undefined }
+  | { readonly kind: 'ended'; readonly outcome: Outcome /** Where the agent saw the end. */; readonly exited: Exited | undefined }
   /** A detached request is over, for its client, once it runs. */
   | { readonly kind: 'detached'; readonly spawned: Spawned };
 

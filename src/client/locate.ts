@@ -48,9 +48,13 @@ export function selectSession(sources: SelectionSources): Selection {
   const start = sources.directory();
   const project = findProject(start);
   if (project !== undefined) return { kind: 'project', ...project };
-  throw new HoldfastError('NO_PROJECT', `no session was named, and no project was found from '${start.length === 0 ? '.' : start}' upwards`, {
-    hint: `name one with '--session NAME', or start in a directory with ${PROJECT_MARKERS.slice(0, -1).join(', ')} or ${PROJECT_MARKERS.at(-1)}`,
-  });
+  throw new HoldfastError(
+    'NO_PROJECT',
+    `no session was named, and no project was found from '${start.length === 0 ? '.' : start}' upwards`,
+    {
+      hint: `name one with '--session NAME', or start in a directory with ${PROJECT_MARKERS.slice(0, -1).join(', ')} or ${PROJECT_MARKERS.at(-1)}`,
+    },
+  );
 }
 
 /** The nearest directory from `start` (absolute, physical) upwards that has a marker. */

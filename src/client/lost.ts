@@ -20,7 +20,10 @@ export function settleLost(pidfd: number): Ending | undefined {
     if (pid <= 1) return undefined;
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name, in parentheses, may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).trimEnd().split(' ');
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .trimEnd()
+      .split(' ');
     if (fields[0] !== 'Z') {
       killGroup(pid, SIGKILL);
       return undefined;

@@ -1,10 +1,19 @@
 // From what a program asks for to the request of the wire (docs/protocol.md §4, RUN). Pure but for what `Caller` was made from.
 
 import { HoldfastError } from '../errors.js';
-import { packStrings, ProtocolError, encodeRun, type RunLimit, type RunRequest } from '../protocol/messages.js';
+import { encodeRun, ProtocolError, packStrings, type RunLimit, type RunRequest } from '../protocol/messages.js';
 import type { Caller } from './caller.js';
 import { isPerProcess, joinDirectory } from './directory.js';
-import { type Bytes, passAllChanges, passChange, prependChange, sessionPassChanges, setChange, terminalChanges, unsetChange } from './environment.js';
+import {
+  type Bytes,
+  passAllChanges,
+  passChange,
+  prependChange,
+  sessionPassChanges,
+  setChange,
+  terminalChanges,
+  unsetChange,
+} from './environment.js';
 import { type LimitName, type LimitValue, limitOf } from './limits.js';
 
 /** A command to run in a session. Strings stand for their UTF-8; a Buffer is taken byte for byte. */
@@ -103,7 +112,9 @@ function directoryOf({ cwd }: RunSpec, { directory }: Caller): Buffer | undefine
   if (cwd.length === 0) throw new HoldfastError('REQUEST_INVALID', "the working directory is ''");
   const path = joinDirectory(directory, Buffer.from(cwd));
   if (path === undefined) {
-    throw new HoldfastError('REQUEST_INVALID', `cannot use the directory '${cwd}': the current directory has no name`, { hint: 'give an absolute path' });
+    throw new HoldfastError('REQUEST_INVALID', `cannot use the directory '${cwd}': the current directory has no name`, {
+      hint: 'give an absolute path',
+    });
   }
   if (isPerProcess(path)) {
     throw new HoldfastError('DIRECTORY_REFUSED', `cannot use the directory '${cwd}': that path means another place in every process`, {

@@ -119,7 +119,8 @@ class Run implements RunHandle {
 
   kill(signal: NodeJS.Signals | number = TERM): void {
     const number = typeof signal === 'number' ? signal : constants.signals[signal];
-    if (!Number.isInteger(number) || number < 1 || number > MAX_SIGNAL) throw new HoldfastError('REQUEST_INVALID', `'${signal}' is no signal`);
+    if (!Number.isInteger(number) || number < 1 || number > MAX_SIGNAL)
+      throw new HoldfastError('REQUEST_INVALID', `'${signal}' is no signal`);
     if (this.#settled) return;
     if (this.#conversation !== undefined) this.#conversation.signal(number);
     else {

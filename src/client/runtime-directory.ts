@@ -108,7 +108,10 @@ export function findFault(stat: Pick<Stats, 'mode' | 'uid'>, uid: number = effec
   if (stat.uid !== uid) return { fault: `it belongs to user ${stat.uid}`, hint: NAME_ANOTHER };
   const mode = stat.mode & 0o777;
   if (mode === 0o700) return undefined;
-  return { fault: `its mode is ${mode.toString(8).padStart(3, '0')}, not 700`, hint: `${NAME_ANOTHER}; one that is yours alone needs 'chmod 700'` };
+  return {
+    fault: `its mode is ${mode.toString(8).padStart(3, '0')}, not 700`,
+    hint: `${NAME_ANOTHER}; one that is yours alone needs 'chmod 700'`,
+  };
 }
 
 const NO_DIRECTORY = 'it is a link, or no directory';

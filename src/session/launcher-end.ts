@@ -15,7 +15,8 @@ const LEFTOVER_GRACE_MS = 2_000;
  */
 export async function endLauncher(record: SessionRecord, patienceMs: number): Promise<void> {
   const { launcherPid: pid, launcherStartTicks: startTicks } = record;
-  if (pid === undefined) return;
+  // Without its start the number alone is known, which may be anybody's by now.
+  if (pid === undefined || startTicks === undefined) return;
   if (!(await isGone(pid, startTicks, patienceMs))) {
     const launcher = findProcess(pid);
     // Taken down before: its end would scatter them.

@@ -85,7 +85,7 @@ export class Agent {
     const variables = Object.entries(environ).map(([name, value]) => `${name}=${value}\0`);
     writeFileSync(`${this.stem}.capture`, `HOLDFAST-CAPTURE 1\numask 022\nnice 0\nrlimit 7 1000 ${20_000}\ncwd 1 /\nenviron\n${variables.join('')}`, 'latin1');
     const capture = openSync(`${this.stem}.capture`, 'r');
-    const log = openSync(`${this.stem}.log`, 'a');
+    const log = openSync(join(directory, 'log'), 'a');
     this.process = spawn(process.execPath, [bundle, this.stem], {
       stdio: ['ignore', log, log, capture, 'ipc'],
       env: { ...('HOLDFAST_ADDON_FOR_TESTS' in process.env ? { HOLDFAST_ADDON_FOR_TESTS: process.env['HOLDFAST_ADDON_FOR_TESTS'] } : {}) },
@@ -116,7 +116,7 @@ export class Agent {
   }
 
   get log(): string {
-    return readFileSync(`${this.stem}.log`, 'utf8');
+    return readFileSync(join(this.directory, 'log'), 'utf8');
   }
 
   async hears(line: string | RegExp): Promise<string> {
@@ -176,7 +176,7 @@ export class Agent {
       const before = [...this.#idle].filter(([, target]) => !target.includes('cgroup'));
       expect(now.map((each) => each.join(' ')).sort()).toEqual(before.map((each) => each.join(' ')).sort());
       expect(this.processes()).toEqual([]);
-    });
+    }, 5000);
   }
 
   /** Orderly; checks that it ends well and takes everything along. */
@@ -187,7 +187,7 @@ export class Agent {
     expect(await this.exited).toBe(0);
     await eventually(() => expect(left.filter(({ pid, startTicks }) => isAlive(pid, startTicks))).toEqual([]));
     expect(existsSync(this.socket)).toBe(false);
-    expect(readdirSync(this.directory).filter((name) => !/\.(json|log|notify)$/.test(name))).toEqual([]);
+    expect(readdirSync(this.directory).filter((name) => /^S?\./.test(name) && name !== 'S.notify')).toEqual([]);
   }
 
   async #afterTest(): Promise<void> {
@@ -203,6 +203,12 @@ export class Agent {
       this.#supervisor.close();
       rmSync(this.directory, { recursive: true, force: true });
     }
+  }
+
+  /** For a test that has seen to its end: how it ended. */
+  async ended(): Promise<number | null> {
+    this.#isStopped = true;
+    return await this.exited;
   }
 
   /** Ends it as nothing that can be caught would. */

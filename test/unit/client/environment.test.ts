@@ -43,7 +43,11 @@ describe('a change', () => {
   });
 
   it('by name takes the value as it is, and the absence too', () => {
-    expect(shown([passChange('EMPTY', caller), passChange('X', caller), passChange('NONE', caller)])).toEqual(['=EMPTY=', '=X=\xfe', '-NONE']);
+    expect(shown([passChange('EMPTY', caller), passChange('X', caller), passChange('NONE', caller)])).toEqual([
+      '=EMPTY=',
+      '=X=\xfe',
+      '-NONE',
+    ]);
   });
 
   it('of everything leaves out what describes the shell', () => {

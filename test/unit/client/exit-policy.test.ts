@@ -80,10 +80,13 @@ describe('a target that was not started', () => {
     else expect(gotHint).toMatch(hint);
   });
 
-  it.each(['DESCRIPTOR', 'NICE', 'UMASK', 'GROUP', 'SESSION', 'TERMINAL', 'SIGNALS', 'CONTAINMENT'] as const)('at %s is 125 and names both', (step) => {
-    const [code, message] = ours(exitOfOutcome(notStarted(step, EPERM, '5'), asked));
-    expect([code, message]).toEqual([125, expect.stringMatching(/'tool'.*: Operation not permitted$/)]);
-  });
+  it.each(['DESCRIPTOR', 'NICE', 'UMASK', 'GROUP', 'SESSION', 'TERMINAL', 'SIGNALS', 'CONTAINMENT'] as const)(
+    'at %s is 125 and names both',
+    (step) => {
+      const [code, message] = ours(exitOfOutcome(notStarted(step, EPERM, '5'), asked));
+      expect([code, message]).toEqual([125, expect.stringMatching(/'tool'.*: Operation not permitted$/)]);
+    },
+  );
 
   it('because it is a directory says so', () => {
     const exit = exitOfOutcome(notStarted('PROGRAM', EACCES), { ...asked, command: '/tmp', isDirectory: () => true });
@@ -103,7 +106,9 @@ describe('a session that is lost', () => {
       "session 'web' was lost before 'tool' was started",
       "'holdfast logs web' may tell why",
     ]);
-    expect(ours(exitOfOutcome({ kind: 'lost', when: 'unknown' }, asked))[1]).toBe("session 'web' was lost; whether 'tool' was started is not known");
+    expect(ours(exitOfOutcome({ kind: 'lost', when: 'unknown' }, asked))[1]).toBe(
+      "session 'web' was lost; whether 'tool' was started is not known",
+    );
     expect(ours(exitOfOutcome({ kind: 'lost', when: 'after-spawn' }, asked))[1]).toBe("session 'web' was lost while 'tool' ran (pid 77)");
     const ending = { kind: 'signaled', signal: 9, core: false } as const;
     expect(ours(exitOfOutcome({ kind: 'lost', when: 'after-spawn', ending }, asked))[1]).toContain('(pid 77, which then died of SIGKILL)');
@@ -133,4 +138,10 @@ describe('the words', () => {
   });
 });
 
-const FROM_THE_C_LIBRARY = ['Symbolic link loop', 'Permission denied', 'No such file or directory', 'Operation not permitted', 'Resource temporarily unavailable'];
+const FROM_THE_C_LIBRARY = [
+  'Symbolic link loop',
+  'Permission denied',
+  'No such file or directory',
+  'Operation not permitted',
+  'Resource temporarily unavailable',
+];

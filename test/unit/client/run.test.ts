@@ -1,15 +1,16 @@
 // Pins DESIGN section 7 for one request: what is sent, what comes of every last word, and that nothing stays open.
 
 import { closeSync, createReadStream, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync, writeSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { run } from '../../../src/client/run.js';
 import { HoldfastError } from '../../../src/errors.js';
-import { encodeNotStarted, encodeQueued, encodeRefused, encodeAnswer, RefusalCode, Step } from '../../../src/protocol/messages.js';
-import { descriptorsOf } from '../../harness/processes.js';
+import { encodeAnswer, encodeNotStarted, encodeQueued, encodeRefused, RefusalCode, Step } from '../../../src/protocol/messages.js';
 import { eventually } from '../../harness/eventually.js';
+import { descriptorsOf } from '../../harness/processes.js';
 import { exited, PID, ScriptedAgent, spawned, words } from './scripted-agent.js';
 
 let agent: ScriptedAgent;
@@ -38,11 +39,22 @@ async function failureOf(outcome: Promise<unknown>): Promise<HoldfastError> {
 
 describe('a request', () => {
   it('says argv, directory, mask and descriptors', async () => {
-    const handle = run({ program: 'cargo', args: ['build', Buffer.from([0xff])], cwd: '/srv', umask: 0o27, stdio: 'ignore' }, agent.address);
+    const handle = run(
+      { program: 'cargo', args: ['build', Buffer.from([0xff])], cwd: '/srv', umask: 0o27, stdio: 'ignore' },
+      agent.address,
+    );
     const peer = await agent.peer();
     const request = await peer.request();
     expect(words(request.argv)).toEqual(['cargo', 'build', '\xff']);
-    expect(request).toMatchObject({ umask: 0o27, ignored: 0n, fds: [0, 1, 2], exact: false, detach: false, report: false, terminal: { kind: 'plain' } });
+    expect(request).toMatchObject({
+      umask: 0o27,
+      ignored: 0n,
+      fds: [0, 1, 2],
+      exact: false,
+      detach: false,
+      report: false,
+      terminal: { kind: 'plain' },
+    });
     expect(request.cwd.toString()).toBe('/srv');
     expect(request.program.toString()).toBe('');
     expect(peer.fds).toHaveLength(3);
@@ -64,7 +76,14 @@ describe('a request', () => {
     writeFileSync(`${agent.directory}/s.pass`, 'H6_SOCK\nH6_NONE\n');
     process.env['H6_SOCK'] = 'now';
     const handle = run(
-      { program: 'x', stdio: 'ignore', passEnv: ['H6_SOCK', 'H6_NONE'], env: { A: 'b=c', PATH: undefined }, pathPrepend: ['/a', 'b'], cwd: '/w' },
+      {
+        program: 'x',
+        stdio: 'ignore',
+        passEnv: ['H6_SOCK', 'H6_NONE'],
+        env: { A: 'b=c', PATH: undefined },
+        pathPrepend: ['/a', 'b'],
+        cwd: '/w',
+      },
       agent.address,
     );
     const peer = await agent.peer();
@@ -115,7 +134,8 @@ describe('descriptors', () => {
     peer.say(spawned, exited(0));
     expect(await handle.outcome).toEqual({ kind: 'exited', code: 0 });
     peer.end();
-    expect([await text(handle.stdout ?? []), await text(handle.stderr ?? [])]).toEqual(['out', 'err']);
+    const { stdout: output = Readable.from([]), stderr: errors = Readable.from([]) } = handle;
+    expect([await text(output), await text(errors)]).toEqual(['out', 'err']);
   });
 
   it('can be any of ours, under any number', async () => {
@@ -159,13 +179,19 @@ describe('the last word', () => {
     const peer = await agent.peer();
     await peer.request();
     peer.say(encodeNotStarted({ step: Step.PROGRAM, errno: 2, subject: Buffer.from('x'), searched: Buffer.from('/bin') }));
-    expect(await handle.outcome).toEqual({ kind: 'notStarted', step: 'PROGRAM', errno: 2, subject: Buffer.from('x'), searched: Buffer.from('/bin') });
+    expect(await handle.outcome).toEqual({
+      kind: 'notStarted',
+      step: 'PROGRAM',
+      errno: 2,
+      subject: Buffer.from('x'),
+      searched: Buffer.from('/bin'),
+    });
     expect([await handle.pid, await handle.report]).toEqual([undefined, undefined]);
   });
 
   it.each([
     ['unknown', []],
-    ['before-spawn', [encodeQueued(3)]],
+    ['unknown', [encodeQueued(3)]],
     ['after-spawn', [encodeQueued(3), spawned]],
   ] as const)('that never comes is a lost request: %s', async (when, frames) => {
     const handle = run({ program: 'x', stdio: 'ignore' }, agent.address);
@@ -176,13 +202,19 @@ describe('the last word', () => {
     expect(await handle.outcome).toEqual({ kind: 'lost', when });
   });
 
+  it('that cannot come, since the request was never read, says that nothing was started', async () => {
+    const handle = run({ program: 'x', stdio: 'ignore' }, agent.address);
+    (await agent.peer()).end();
+    expect(await handle.outcome).toEqual({ kind: 'lost', when: 'before-spawn' });
+  });
+
   it('of an agent that refuses is our failure, in its words', async () => {
     const handle = run({ program: 'x', stdio: 'ignore' }, agent.address);
     const peer = await agent.peer();
     await peer.request();
     peer.say(encodeRefused({ code: RefusalCode.BUSY, message: 'full', hint: 'wait' }));
     const error = await failureOf(handle.outcome);
-    expect([error.code, error.message, error.hint]).toEqual(['BUSY', 'full', 'wait']);
+    expect([error.code, error.message, error.hint]).toEqual(['BUSY', "session 'web' refused: full", 'wait']);
   });
 
   it('that makes no sense is a broken protocol', async () => {
@@ -197,9 +229,14 @@ describe('the last word', () => {
 describe('a session that is not there', () => {
   it('is told from one that is not served any more', async () => {
     const absent = { ...agent.address, socket: Buffer.from('/nonexistent/s.sock') };
-    expect(await failureOf(run({ program: 'x' }, absent).outcome)).toMatchObject({ code: 'NO_SESSION', message: "session 'web' is not open" });
+    expect(await failureOf(run({ program: 'x' }, absent).outcome)).toMatchObject({
+      code: 'NO_SESSION',
+      message: "session 'web' is not open",
+    });
     agent.abandon();
-    expect(await failureOf(run({ program: 'x' }, agent.address).outcome)).toMatchObject({ message: "session 'web' is not served any more" });
+    expect(await failureOf(run({ program: 'x' }, agent.address).outcome)).toMatchObject({
+      message: "session 'web' is not served any more",
+    });
     agent = new ScriptedAgent();
   });
 });

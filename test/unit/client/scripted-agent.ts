@@ -7,7 +7,15 @@ import { join } from 'node:path';
 import { Channel } from '../../../src/channel.js';
 import type { SessionAddress } from '../../../src/client/connect.js';
 import { acceptUnix, closeFd, closeFds, listenUnix, unwatch, watch } from '../../../src/native.js';
-import { type ClientMessage, type Exited, encodeExited, encodeSpawned, parseClientFrame, type RunRequest, splitStrings } from '../../../src/protocol/messages.js';
+import {
+  type ClientMessage,
+  type Exited,
+  encodeExited,
+  encodeSpawned,
+  parseClientFrame,
+  type RunRequest,
+  splitStrings,
+} from '../../../src/protocol/messages.js';
 
 export const NO_USAGE: Omit<Exited, 'waitStatus' | 'cancelledBy'> = {
   usage: {
