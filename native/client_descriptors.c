@@ -35,7 +35,6 @@ void descriptors_replace(struct descriptors *set, uint32_t number, int fd) {
 }
 
 void descriptors_release(const struct descriptors *set, int filler, bool keep_input, bool keep_output) {
-  if (!keep_output) messages_step_back(filler);
   for (size_t i = 0; i < set->count; i++) {
     uint32_t number = set->numbers[i];
     if (number > 2) close((int)number);

@@ -1,17 +1,14 @@
 /* The one place that writes to the caller's stderr. */
 #include "client_messages.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 1536 };
+#include "client_stderr.h"
 
-/* Names the caller's stderr without being one of its writers (O_PATH); -1: descriptor 2 is still that stderr. */
-static int stepped_back = -1;
+enum { TEXT_BYTES = 1536 };
 
 struct line {
   char bytes[4 * TEXT_BYTES];
@@ -34,32 +31,13 @@ static void put_foreign(struct line *line, const char *text) {
   }
 }
 
-void messages_step_back(int filler) {
-  struct stat facts, output;
-  if (stepped_back >= 0 || fstat(STDERR_FILENO, &facts) == -1 || !S_ISFIFO(facts.st_mode)) return;
-  if (fstat(STDOUT_FILENO, &output) == -1 || output.st_dev != facts.st_dev || output.st_ino != facts.st_ino) return;
-  stepped_back = open("/proc/self/fd/2", O_PATH | O_CLOEXEC);
-  if (stepped_back >= 0) dup2(filler, STDERR_FILENO);
-}
-
-/* Fails where the last reader has gone meanwhile: then nobody is there to be told. */
-static void step_forward(void) {
-  char path[32];
-  if (stepped_back < 0) return;
-  snprintf(path, sizeof path, "/proc/self/fd/%d", stepped_back);
-  int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd >= 0) (dup2(fd, STDERR_FILENO), close(fd));
-  close(stepped_back);
-  stepped_back = -1;
-}
-
 void say(const char *hint, const char *format, ...) {
   struct line line = {.length = 0};
   char text[TEXT_BYTES];
   va_list values;
 
   va_start(values, format);
-  step_forward();
+  stderr_take_back();
   int length = vsnprintf(text, sizeof text, format, values);
   va_end(values);
   put(&line, "runner-exec: ");

@@ -101,5 +101,5 @@ int say_not_started(const struct wire_agent_frame *answer, const struct session 
 int say_refused(const struct wire_agent_frame *answer, const struct session *session) {
   char message[TEXT_BYTES], hint[TEXT_BYTES];
   say(text_of(answer->refused.hint, hint), "session '%s' refused: %s", session->name, text_of(answer->refused.message, message));
-  return EXIT_OURS;
+  return answer->refused.code == REFUSED_DEADLINE ? EXIT_DEADLINE : EXIT_OURS;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "client_signals.h"
+#include "client_stderr.h"
 #include "client_wire.h"
 
 enum {
@@ -27,7 +28,7 @@ struct relay {
   int stop;            /* the target has stopped by this signal, and we have not followed yet; 0: no */
   bool stopped_once;   /* SIGCONT concerns us then, ignored or not */
   int early_signal;    /* came before the target had started; 0: none */
-  int64_t early_until, overdue_at; /* CLOCK_MONOTONIC ms; 0: never */
+  int64_t early_until, overdue_at, look_at; /* CLOCK_MONOTONIC ms; 0: never */
 };
 
 static int64_t now_ms(void) {
@@ -70,6 +71,7 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
     relay->early_signal = 0;
     if (relay->job->options->detach) break;
     release_descriptors(relay->job);
+    if (relay->job->pty->use != PTY_WHOLE && stderr_is_watched()) relay->look_at = now_ms() + STDERR_LOOK_MS;
     pty_start(relay->job->pty);
     return 0;
   case WIRE_STOPPED: return ending->spawned ? relay->stop = frame->stopped.signal, 0 : -EPROTO;
@@ -162,8 +164,9 @@ static void follow_stop(struct relay *relay) {
 }
 
 static void take_time(struct relay *relay) {
-  if (relay->early_signal == 0 && relay->overdue_at == 0) return;
+  if (relay->early_signal == 0 && relay->overdue_at == 0 && relay->look_at == 0) return;
   int64_t now = now_ms();
+  if (relay->look_at != 0 && now >= relay->look_at) relay->look_at = stderr_look(relay->ending->pidfd, relay->job->signals) ? now + STDERR_LOOK_MS : 0;
   if (relay->early_signal != 0 && now >= relay->early_until) {
     int signal = relay->early_signal;
     relay->early_signal = 0;
@@ -179,6 +182,7 @@ static void take_time(struct relay *relay) {
 
 static int timeout_ms(const struct relay *relay, int most) {
   int64_t until = relay->overdue_at;
+  if (relay->look_at != 0 && (until == 0 || relay->look_at < until)) until = relay->look_at;
   if (relay->early_signal != 0 && (until == 0 || relay->early_until < until)) until = relay->early_until;
   if (until == 0) return most;
   int64_t left = until - now_ms();

@@ -283,6 +283,16 @@ static long clone3_call(struct clone_args *arguments, struct child *child) {
   return result;
 }
 
+/* The child leaves by execve or _exit, so its frames' redzones stay marked in what is the parent's stack again. */
+static void forget_child_frames(const char *stack, size_t bytes) {
+#ifdef __SANITIZE_ADDRESS__
+  extern void __asan_unpoison_memory_region(const volatile void *, size_t);
+  __asan_unpoison_memory_region(stack, bytes);
+#else
+  (void)stack, (void)bytes;
+#endif
+}
+
 /* -ENOSYS and -EPERM of clone3 come from seccomp profiles that cannot look into its arguments: clone(2) then does the same, but
  * for the cgroup. */
 static long clone_child(const struct spawn_request *request, struct child *child, int *pidfd) {
@@ -299,8 +309,10 @@ static long clone_child(const struct spawn_request *request, struct child *child
     arguments.cgroup = (unsigned)request->cgroup_fd;
   }
   long pid = FAULT(clone) ? -errno : clone3_call(&arguments, child);
+  forget_child_frames(stack, sizeof stack);
   if ((pid != -ENOSYS && pid != -EPERM) || request->cgroup_fd >= 0) return pid;
   int made = clone(child_main, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, child, pidfd);
+  forget_child_frames(stack, sizeof stack);
   return made == -1 ? -errno : made;
 }
 
@@ -309,9 +321,9 @@ int spawn_target(const struct spawn_request *request, struct spawn_result *resul
   sigset_t all, before;
   int pidfd = -1;
 
-  *result = (struct spawn_result){.pidfd = -1};
+  *result = (struct spawn_result){.pid = -1, .pidfd = -1};
   if (request->fd_count > WIRE_MAX_FDS) {
-    *result = (struct spawn_result){.pidfd = -1, .step = STEP_DESCRIPTOR, .error = EINVAL};
+    *result = (struct spawn_result){.pid = -1, .pidfd = -1, .step = STEP_DESCRIPTOR, .error = EINVAL};
     return -1;
   }
   /* No handler of the agent may run in the child, where it would write to the agent's memory. */

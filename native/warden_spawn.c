@@ -54,6 +54,7 @@ int warden_spawn(const struct spawn_request *request, const char *warden_program
   struct spawn_request own = *request;
   size_t argc = 0;
 
+  if (request->fd_count >= WIRE_MAX_FDS) return fail(result, STEP_DESCRIPTOR, E2BIG); /* one is the warden's */
   while (request->argv[argc] != NULL) argc++;
   char **argv = calloc(argc + 8, sizeof *argv);
   if (argv == NULL) return fail(result, STEP_FORK, ENOMEM);
@@ -61,8 +62,7 @@ int warden_spawn(const struct spawn_request *request, const char *warden_program
     free(argv);
     return fail(result, STEP_FORK, errno);
   }
-  memcpy(fds, request->fds, request->fd_count * sizeof *fds);
-  memcpy(numbers, request->numbers, request->fd_count * sizeof *numbers);
+  for (size_t i = 0; i < request->fd_count; i++) fds[i] = request->fds[i], numbers[i] = request->numbers[i];
   fds[request->fd_count] = pair[1];
   numbers[request->fd_count] = control_number(request);
   snprintf(control, sizeof control, "%u", numbers[request->fd_count]);
@@ -78,7 +78,7 @@ int warden_spawn(const struct spawn_request *request, const char *warden_program
   own.numbers = numbers;
   own.fd_count++;
   own.terminal = WIRE_TERMINAL_PLAIN;
-  int outcome = own.fd_count > WIRE_MAX_FDS ? fail(result, STEP_DESCRIPTOR, E2BIG) : spawn_target(&own, result);
+  int outcome = spawn_target(&own, result);
   close(pair[1]);
   free(argv);
   if (outcome == 0) {

@@ -2,7 +2,7 @@
 // Pairs descriptors with the frame that names them (docs/protocol.md §1, §2): they ride on a frame's first byte, and recvmsg(2)
 // never reads past the bytes of the next message that carries descriptors, so those that arrive belong to the last frame begun.
 
-import { closeFd, closeFds, receive, send, unwatch, watch } from './native.js';
+import { closeFd, closeFds, NativeError, receive, send, unwatch, watch } from './native.js';
 import { ProtocolError } from './protocol/error.js';
 import { type Frame, parseHeader } from './protocol/frame.js';
 import { HEADER_BYTES } from './protocol/limits.js';
@@ -59,7 +59,11 @@ export class Channel {
     return this.#fd;
   }
 
-  /** Sends a whole frame, or keeps what the socket does not take and sends it later. `fds` are borrowed: they must have gone at once. */
+  /**
+   * Sends a whole frame, or keeps what the socket does not take and sends it later. `fds` are borrowed: they must have gone at once.
+   *
+   * @throws {NativeError} ETOOMANYREFS when too many descriptors of this user are on their way already: nothing was sent.
+   */
   send(frame: Buffer, fds?: readonly number[]): void {
     if (!this.#open) return;
     let sent = 0;
@@ -67,6 +71,7 @@ export class Channel {
       try {
         sent = send(this.#fd, frame, 0, fds) ?? 0;
       } catch (error) {
+        if (error instanceof NativeError && error.code === 'ETOOMANYREFS') throw error;
         // The peer is gone. What it said last may still be unread, and onClose must not run inside the caller's own step.
         if (error instanceof Error) queueMicrotask(() => this.#onLost(error));
         return;

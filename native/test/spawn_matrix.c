@@ -16,14 +16,25 @@
 enum { ROUNDS = 40, NUMBERS = 6 };
 
 static const char *warden;
+static char own_path[sizeof "PATH=/tmp/holdfast-spawn.XXXXXX"];
 static char directory[] = "/tmp/holdfast-spawn.XXXXXX";
 
 static struct spawn_request plain(char **argv) {
-  static char locale[] = "LC_ALL=C";
-  static char *envp[] = {locale, NULL};
+  static char path[] = "PATH=/nowhere::/usr/bin:/bin";
+  static char *envp[] = {path, NULL};
   return (struct spawn_request){
-      .program = argv[0], .search_path = "/nowhere::/usr/bin:/bin", .argv = argv, .envp = envp, .cwd = "/", .cwd_fd = -1, .umask = 022, .cgroup_fd = -1,
+      .program = argv[0], .search_path = path + 5, .argv = argv, .envp = envp, .cwd = "/", .cwd_fd = -1, .umask = 022, .cgroup_fd = -1,
   };
+}
+
+/* A program in our scratch directory. The PATH that is searched is the target's own, as the warden relies on. */
+static struct spawn_request scratch(char **argv) {
+  static char *envp[] = {own_path, NULL};
+  struct spawn_request request = plain(argv);
+  snprintf(own_path, sizeof own_path, "PATH=%s", directory);
+  request.envp = envp;
+  request.search_path = directory;
+  return request;
 }
 
 /* Starts it and waits for its end: its wait status, or -1 with the step that failed. */
@@ -43,7 +54,10 @@ static int run_under_warden(const struct spawn_request *request, struct spawn_re
   struct warded warded;
   struct warden_report news = {0};
   int status = -1, ignored;
-  if (warden_spawn(request, warden, result, &warded) != 0) return -1;
+  if (warden_spawn(request, warden, result, &warded) != 0) {
+    while (waitpid(-1, &ignored, 0) > 0) {} /* a warden that could not start its target ends by itself */
+    return -1;
+  }
   if (result->pidfd >= 0) close(result->pidfd);
   for (;;) {
     struct pollfd wait = {.fd = warded.control, .events = POLLIN};
@@ -81,8 +95,7 @@ static void successes(void) {
   expect(&request, 7 << 8, 0);
   request = plain(ARGV("sh", "-c", "kill -KILL $$"));
   expect(&request, SIGKILL, 0);
-  request = plain(ARGV("script", "word"));
-  request.search_path = directory;
+  request = scratch(ARGV("script", "word"));
   expect(&request, 1 << 8, 0);
   request = plain(ARGV("sh", "-c", "test $(umask) = 0027 -a $(ulimit -Sn) = 77 -a $(nice) = 5 -a $(pwd) = /usr"));
   request.umask = 027;
@@ -101,11 +114,9 @@ static void failures(void) {
   huge[sizeof huge - 1] = '\0';
   struct spawn_request request = plain(ARGV("no-such-program"));
   expect(&request, -1, STEP_PROGRAM);
-  request = plain(ARGV("interpreted"));
-  request.search_path = directory;
+  request = scratch(ARGV("interpreted"));
   expect(&request, -1, STEP_INTERPRETER);
-  request = plain(ARGV("forbidden"));
-  request.search_path = directory;
+  request = scratch(ARGV("forbidden"));
   expect(&request, -1, STEP_EXEC);
   if (warden == NULL) { /* an argument that execve refuses cannot reach the warden either */
     request = plain(ARGV("true", huge));

@@ -77,6 +77,7 @@ export class Connection implements Reply {
   }
 
   end(): void {
+    this.#request = undefined; // that the peer goes now concerns it no more: a job lives on
     this.#channel.end();
     this.#closed();
   }

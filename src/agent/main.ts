@@ -53,6 +53,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
       lastPath: undefined,
     },
     killGraceMs: settings.killGraceMs,
+    jobOutputLimitBytes: settings.jobOutputLimitBytes,
     maxConcurrent: settings.maxConcurrent,
     maxQueue: settings.maxQueue,
     idleTimeoutMs: settings.idleTimeoutMs,
@@ -76,6 +77,8 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   }, REACHABLE_CHECK_MS);
   void ended.then(() => clearInterval(watching));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => session.onStop(undefined));
+  // A launcher's limit of file size is to end no session: the write fails, and says so.
+  process.on('SIGXFSZ', () => {});
   // A bug of ours ends the request that met it, not the session.
   process.on('uncaughtException', (error) => process.stderr.write(`holdfast: internal error: ${error.stack ?? error.message}\n`));
   if (!readiness.tell(`READY=1\nMAINPID=${process.pid}\nSTATUS=serving '${settings.name}'`)) {

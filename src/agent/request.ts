@@ -1,7 +1,7 @@
 // One request from acceptance to outcome. Owns its passed descriptors until the spawn, and its containment until the end.
 // The only place that decides how a request goes on; DESIGN section 4 "Ending", docs/protocol.md §5.
 
-import { type ChildChange, closeFd, closeFds, killGroup, type SpawnResult, type Started, spawn } from '../native.js';
+import { type ChildChange, closeFd, closeFds, killGroup, NativeError, type SpawnResult, type Started, spawn } from '../native.js';
 import { encodeContinued, encodeNotStarted, encodeRefused, encodeSpawned, encodeStopped } from '../protocol/agent-message.js';
 import { encodeExited } from '../protocol/exited.js';
 import { type CancelledBy, isStep, RefusalCode, Step } from '../protocol/numbers.js';
@@ -40,6 +40,8 @@ type State =
   | { kind: 'ending'; by: Canceller; kill: NodeJS.Timeout }
   /** The target has ended and its outcome is sent; what a cancelled one left is being ended. */
   | { kind: 'sweeping'; kill: NodeJS.Timeout; poll: NodeJS.Timeout }
+  /** A job has ended, and something that it started lives on, which end() can still reach. */
+  | { kind: 'left' }
   | { kind: 'ended' };
 
 /** Where answers go. A detached request has none once its job id is sent. */
@@ -80,6 +82,7 @@ export class Request {
   /** Signals that came before there was a target. */
   #early: number[] = [];
   waitStatus: number | undefined;
+  cancelledBy: CancelledBy = 'nobody';
 
   /** Takes `fds`. */
   constructor(host: RequestHost, run: RunRequest, fds: readonly number[], reply: Reply, job = '') {
@@ -132,11 +135,23 @@ export class Request {
     this.#host.started(this, pid);
     this.#containment?.bind(target, (change) => this.#host.changed(change));
     const spawned = { pid, startNs: process.hrtime.bigint(), job: this.job };
-    if (pidfd >= 0 && this.job === '') this.#reply?.send(encodeSpawned(spawned, 1), [pidfd]);
-    else this.#reply?.send(encodeSpawned(spawned, 0));
+    this.#sendSpawned(spawned, this.job === '' ? pidfd : -1);
     if (pidfd >= 0) closeFd(pidfd);
     for (const signal of this.#early) this.signal(signal);
     if (this.job !== '') this.#endReply();
+  }
+
+  /** The pidfd is a help, not a need: where the kernel lets no further descriptor be on its way, the answer goes without. */
+  #sendSpawned(spawned: Parameters<typeof encodeSpawned>[0], pidfd: number): void {
+    if (pidfd >= 0) {
+      try {
+        this.#reply?.send(encodeSpawned(spawned, 1), [pidfd]);
+        return;
+      } catch (error) {
+        if (!(error instanceof NativeError) || error.code !== 'ETOOMANYREFS') throw error;
+      }
+    }
+    this.#reply?.send(encodeSpawned(spawned, 0));
   }
 
   #onFailed(result: SpawnResult & { started: false }): void {
@@ -191,6 +206,47 @@ export class Request {
     this.#containment?.signal(SIGCONT); // a stopped process would take the TERM only when continued
   }
 
+  /** Ends a job, and what it left running; ended() of the host tells when. False: there is nothing to end. */
+  end(): boolean {
+    switch (this.#state.kind) {
+      case 'waiting':
+        this.#refuse(RefusalCode.BUSY, 'the job was ended before it could start', '');
+        return false;
+      case 'running':
+        this.cancel('client');
+        return true;
+      case 'ending':
+      case 'sweeping':
+        return true;
+      case 'left': {
+        const graceMs = this.run.killGraceMs ?? this.#host.killGraceMs;
+        this.#containment?.signal(SIGTERM);
+        this.#containment?.signal(SIGCONT);
+        this.#state = { kind: 'sweeping', kill: setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS)), poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS) };
+        return true;
+      }
+      case 'ended':
+        return false;
+    }
+  }
+
+  /** What a job that has ended left running, where that is known. */
+  leftovers(): number[] {
+    return this.#state.kind === 'left' || this.#state.kind === 'sweeping' ? (this.#containment?.members() ?? []) : [];
+  }
+
+  /** Of a job that has ended: what it left is out of reach from now on, until the session closes. */
+  forget(): void {
+    const state = this.#state;
+    if (state.kind !== 'left' && state.kind !== 'sweeping') return;
+    if (state.kind === 'sweeping') {
+      clearTimeout(state.kill);
+      clearInterval(state.poll);
+    }
+    this.#state = { kind: 'ended' };
+    this.#containment?.release();
+  }
+
   #kill(): void {
     const state = this.#state;
     if (state.kind !== 'ending' && state.kind !== 'sweeping') return;
@@ -217,6 +273,7 @@ export class Request {
     const state = this.#state;
     const cancelledBy = state.kind === 'ending' ? state.by : 'nobody';
     this.waitStatus = change.waitStatus;
+    this.cancelledBy = cancelledBy;
     this.#reply?.send(
       encodeExited({
         waitStatus: change.waitStatus,
@@ -248,16 +305,21 @@ export class Request {
 
   #finish(): void {
     const state = this.#state;
-    if (state.kind === 'ended') return;
+    if (state.kind === 'ended' || state.kind === 'left') return;
     if (state.kind === 'waiting') clearTimeout(state.retry);
     if (state.kind === 'ending' || state.kind === 'sweeping') clearTimeout(state.kill);
     if (state.kind === 'sweeping') clearInterval(state.poll);
-    this.#state = { kind: 'ended' };
+    this.#state = { kind: state.kind === 'running' && this.#leavesSomething() ? 'left' : 'ended' };
     if (this.#deadline !== undefined) clearTimeout(this.#deadline);
     this.#closeFds();
-    this.#containment?.release();
+    if (this.#state.kind === 'ended') this.#containment?.release();
     this.#endReply();
     this.#host.ended(this);
+  }
+
+  /** A process group may be another's once it is empty, so nothing is kept of one. */
+  #leavesSomething(): boolean {
+    return this.job !== '' && this.#containment !== undefined && this.#containment.kind !== 'group' && !this.#containment.isEmpty();
   }
 
   #endReply(): void {

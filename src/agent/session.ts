@@ -19,6 +19,7 @@ export interface SessionSettings {
   stem: string;
   plan: SpawnPlan;
   killGraceMs: number;
+  jobOutputLimitBytes: number;
   maxConcurrent: number;
   maxQueue: number;
   /** `null`: never. */
@@ -50,7 +51,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
     this.plan = settings.plan;
     this.killGraceMs = settings.killGraceMs;
     this.#admission = new Admission(settings.maxConcurrent, settings.maxQueue);
-    this.#jobs = new Jobs(settings.stem);
+    this.#jobs = new Jobs(settings.stem, settings.jobOutputLimitBytes);
     watchChildren((change) => this.changed(change));
     this.#restIfIdle();
   }
@@ -92,8 +93,8 @@ export class AgentSession implements RequestHost, ConnectionHost {
     const kept = fds.filter((fd, index) => !isOwn(fd, index));
     closeFds(fds.filter(isOwn));
     try {
-      const { id, output, fds: own } = this.#jobs.prepare();
-      const [input = -1, file = -1] = own;
+      const { id, output } = this.#jobs.prepare();
+      const [input, file] = output.takeDescriptors();
       const numbers = [0, 1, 2, ...run.fds.filter((number) => number >= 3)];
       const request = new Request(this, { ...run, fds: numbers, terminal: { kind: 'plain' } }, [input, file, file, ...kept], reply, id);
       this.#jobs.add(id, run, output, request);
@@ -125,7 +126,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   ended(request: Request): void {
     this.#live.delete(request);
-    if (request.job !== '') this.#jobs.ended(request.job, request.waitStatus);
+    if (request.job !== '') this.#jobs.ended(request.job, request);
     for (const next of this.#admission.leave(request)) next.start();
     if (this.#live.size > 0) return;
     this.#drained?.();
@@ -153,7 +154,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
       case 'jobs':
         return { jobs: this.#jobs.list() };
       case 'job':
-        return this.#job(request['action'], request['id']);
+        return this.#job(request['action'], request['id'], request['seen']);
       case 'stop':
         setImmediate(() => this.onStop(typeof request['graceMs'] === 'number' ? request['graceMs'] : undefined));
         return { stopping: true };
@@ -162,15 +163,15 @@ export class AgentSession implements RequestHost, ConnectionHost {
     }
   }
 
-  async #job(action: unknown, id: unknown): Promise<JsonObject> {
+  async #job(action: unknown, id: unknown, seen: unknown): Promise<JsonObject> {
     if (typeof id !== 'string') throw new Refused(RefusalCode.BAD_REQUEST, 'no job is named');
     switch (action) {
       case 'wait':
         return { job: await this.#jobs.wait(id) };
       case 'kill':
-        return { job: this.#jobs.kill(id) };
+        return { job: await this.#jobs.kill(id) };
       case 'logs':
-        return { job: this.#jobs.facts(id) };
+        return { ...(await this.#jobs.logs(id, typeof seen === 'number' ? seen : undefined)) };
       default:
         throw new Refused(RefusalCode.UNSUPPORTED, `this agent cannot '${String(action)}' a job`);
     }
@@ -214,8 +215,8 @@ export class AgentSession implements RequestHost, ConnectionHost {
     for (const request of [...this.#live]) request.cancel('shutdown', graceMs);
     if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
     await this.#sweep(graceMs);
-    this.#settings.containment.close();
     this.#jobs.close();
+    this.#settings.containment.close();
     for (const connection of [...this.#connections]) connection.end();
   }
 

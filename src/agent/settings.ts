@@ -6,6 +6,7 @@ import type { Pairs } from './base-environment.js';
 export interface AgentSettings {
   name: string;
   killGraceMs: number;
+  jobOutputLimitBytes: number;
   maxConcurrent: number;
   maxQueue: number;
   idleTimeoutMs: number | null;
@@ -51,6 +52,7 @@ export function readSettings(path: string): AgentSettings {
   return {
     name: String(definition['name']),
     killGraceMs: numberOf(definition, 'killGraceMs'),
+    jobOutputLimitBytes: numberOf(definition, 'jobOutputLimitBytes'),
     maxConcurrent: numberOf(definition, 'maxConcurrent'),
     maxQueue: numberOf(definition, 'maxQueue'),
     idleTimeoutMs: typeof idle === 'number' ? idle : null,

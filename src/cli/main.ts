@@ -18,11 +18,23 @@ async function main(first: string | undefined, rest: readonly string[]): Promise
       return runnerExec.main([...rest]);
     }
     default: {
+      endWithReader();
       const { run } = await import('./program.js');
       await run(first === undefined ? [] : [first, ...rest]);
       return 0;
     }
   }
+}
+
+/**
+ * A reader that has seen enough ends us as it would any program; Node ignores SIGPIPE and would print a stack instead. Not for the
+ * other two: to open Node's stream is to set O_NONBLOCK on what the caller shares with us.
+ */
+function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') void dieBy(SIGPIPE).then(() => process.exit(128 + SIGPIPE));
+    else void end(error);
+  });
 }
 
 async function end(thrown: unknown): Promise<never> {
@@ -42,12 +54,6 @@ async function dieBy(signal: number): Promise<void> {
     // Then the exit code tells of it.
   }
 }
-
-/** A reader that has seen enough ends us as it would any program; Node ignores SIGPIPE and would print a stack instead. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') void dieBy(SIGPIPE).then(() => process.exit(128 + SIGPIPE));
-  else void end(error);
-});
 
 const [, , first, ...rest] = process.argv;
 main(first, rest).then(

@@ -41,6 +41,7 @@ export function defineSession(settings: SessionSettings, place: SessionPlace): S
     killGraceMs: settings.kill_grace ?? DEFINITION_DEFAULTS.killGraceMs,
     maxConcurrent: settings.max_concurrent ?? DEFINITION_DEFAULTS.maxConcurrent,
     maxQueue: settings.max_queue ?? DEFINITION_DEFAULTS.maxQueue,
+    jobOutputLimitBytes: settings.job_output_limit ?? DEFINITION_DEFAULTS.jobOutputLimitBytes,
     containment: settings.containment ?? DEFINITION_DEFAULTS.containment,
     ...(wrap === undefined ? {} : { wrap }),
   };

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
 import { findDuration } from './duration.js';
+import { findSize } from './size.js';
 
 const TEXT = 'text in quotes';
 const text = v.pipe(v.string(TEXT), v.minLength(1, 'text that is not empty'), v.check(hasNoNul, 'text without a NUL'));
@@ -47,6 +48,17 @@ const duration = v.pipe(
   }),
 );
 
+const SIZE = 'a number of bytes, or a size in quotes, such as "64M" (K, M, G: powers of 1024)';
+const size = v.pipe(
+  v.union([v.number(), v.string()], SIZE),
+  v.rawTransform<number | string, number>(({ dataset, addIssue, NEVER }) => {
+    const bytes = findSize(String(dataset.value));
+    if (bytes !== undefined) return bytes;
+    addIssue({ message: SIZE });
+    return NEVER;
+  }),
+);
+
 const DURATION_OR_NEVER = 'a duration in quotes, such as "500ms", "90s", "1h" or "never"';
 const durationOrNever = v.pipe(
   v.string(DURATION_OR_NEVER),
@@ -58,7 +70,7 @@ const durationOrNever = v.pipe(
   }),
 );
 
-/** A session as declared: what is absent was not said. Durations are milliseconds, `null` is "never". */
+/** A session as declared: what is absent was not said. Durations are milliseconds, `null` is "never"; sizes are bytes. */
 export interface SessionSettings {
   mode?: 'host' | 'snapshot' | 'session' | 'wrap';
   launcher?: string[];
@@ -79,6 +91,7 @@ export interface SessionSettings {
   kill_grace?: number;
   max_concurrent?: number;
   max_queue?: number;
+  job_output_limit?: number;
   containment?: 'auto' | 'cgroup' | 'warden' | 'group';
   prefix?: string[];
   operand?: string[];
@@ -108,6 +121,7 @@ const SETTINGS_SCHEMA: v.GenericSchema<unknown, SessionSettings> = v.strictObjec
     kill_grace: v.exactOptional(duration),
     max_concurrent: v.exactOptional(count),
     max_queue: v.exactOptional(count),
+    job_output_limit: v.exactOptional(size),
     containment: v.exactOptional(choice(['auto', 'cgroup', 'warden', 'group'] as const)),
     prefix: v.exactOptional(words),
     operand: v.exactOptional(list),

@@ -45,6 +45,8 @@ export interface SessionDefinition {
   /** 0: no limit. */
   readonly maxConcurrent: number;
   readonly maxQueue: number;
+  /** Of one detached job, as much as is kept. */
+  readonly jobOutputLimitBytes: number;
   readonly containment: 'auto' | 'cgroup' | 'warden' | 'group';
   readonly wrap?: WrapDefinition;
 }
@@ -65,6 +67,7 @@ export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' |
   killGraceMs: 2_000,
   maxConcurrent: 0,
   maxQueue: 1024,
+  jobOutputLimitBytes: 64 * 1024 * 1024,
   containment: 'auto',
 };
 
@@ -105,6 +108,7 @@ const DEFINITION = v.strictObject({
   killGraceMs: count,
   maxConcurrent: count,
   maxQueue: count,
+  jobOutputLimitBytes: count,
   containment: v.picklist(['auto', 'cgroup', 'warden', 'group']),
   wrap: v.exactOptional(WRAP),
 });

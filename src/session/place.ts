@@ -12,6 +12,7 @@ import {
 } from '../client/runtime-directory.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd } from '../native.js';
+import { findJobFiles } from './job-files.js';
 import { checkName } from './name.js';
 
 /** One session's files. Owns the directory's descriptor: close() it. */
@@ -54,7 +55,8 @@ export class SessionPlace {
   /** Removes what an opening or a session leaves, the log and the lock aside. A socket's path that holds something else is left alone. */
   clear(): void {
     if (lstatSync(this.files.socket, { throwIfNoEntry: false })?.isSocket()) rmSync(this.files.socket, { force: true });
-    for (const path of [this.files.record, `${this.files.record}.new`, this.files.notify, this.files.pass]) rmSync(path, { force: true });
+    const { record, notify, pass, stem } = this.files;
+    for (const path of [record, `${record}.new`, notify, pass, ...findJobFiles(stem)]) rmSync(path, { force: true });
   }
 }
 

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const source = join(dirname(fileURLToPath(import.meta.url)), '../../src');
 
 /** Files right in src/ that any part but `protocol` may use. */
-const FOUNDATION = ['channel', 'errors', 'install', 'native'];
+const FOUNDATION = ['channel', 'errors', 'install', 'native', 'process-tree'];
 
 /** Part of src/ → the parts that it may import, beside itself and the foundation. `index` is the library's face. */
 const MAY_IMPORT: Record<string, readonly string[]> = {

@@ -187,7 +187,14 @@ describe('a channel', () => {
     ['none where the header names some', [[run('x', 2), 0]], 0],
     ['some where the header names none', [[run('x'), 2]], 0],
     ['some on a kind that carries none', [[SIGNAL, 1]], 0],
-    ['of two frames before the first is whole', [[run('long body', 1).subarray(0, 10), 1], [run('long body', 1).subarray(10), 1]], 0],
+    [
+      'of two frames before the first is whole',
+      [
+        [run('long body', 1).subarray(0, 10), 1],
+        [run('long body', 1).subarray(10), 1],
+      ],
+      0,
+    ],
     ['not there with the first byte', [[run('x', 1).subarray(0, 8), 0]], 0],
     ['some that no frame claims', [[Buffer.concat([run('x'), SIGNAL]), 1]], 1],
   ];

@@ -76,7 +76,10 @@ describe('a fault under the agent', () => {
   });
 
   it('while a connection is taken costs that connection', async () => {
-    for (const [call, errno] of [['getsockopt', EIO], ['epoll_ctl', ENOMEM]] as const) {
+    for (const [call, errno] of [
+      ['getsockopt', EIO],
+      ['epoll_ctl', ENOMEM],
+    ] as const) {
       const agent = await Agent.start();
       expect(await outcomeUnder(agent, call, errno)).toBeUndefined();
       await worksAgain(agent);
@@ -88,7 +91,8 @@ describe('a fault under the agent', () => {
     const agent = await Agent.start();
     expect(await outcomeUnder(agent, 'accept', ECONNABORTED)).toMatchObject({ type: 'exited', waitStatus: 3 << 8 });
     expect(await outcomeUnder(agent, 'accept', ENOMEM)).toMatchObject({ type: 'exited', waitStatus: 3 << 8 });
-    for (const errno of [EMFILE, ENFILE]) expect(await outcomeUnder(agent, 'accept', errno)).toMatchObject({ type: 'refused', code: RefusalCode.RESOURCES });
+    for (const errno of [EMFILE, ENFILE])
+      expect(await outcomeUnder(agent, 'accept', errno)).toMatchObject({ type: 'refused', code: RefusalCode.RESOURCES });
     await worksAgain(agent);
   });
 

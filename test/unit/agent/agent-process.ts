@@ -2,16 +2,27 @@
 // fails if the agent keeps a descriptor, a process or a file.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { expect, onTestFinished } from 'vitest';
+import { findRule } from '../../../src/protocol/limits.js';
+import { type AgentMessage, encodeControl, type JsonObject, parseAgentFrame } from '../../../src/protocol/messages.js';
 import { encodeRun, type RunRequest } from '../../../src/protocol/run.js';
 import { packStrings } from '../../../src/protocol/strings.js';
-import { type AgentMessage, encodeControl, type JsonObject, parseAgentFrame } from '../../../src/protocol/messages.js';
-import { findRule } from '../../../src/protocol/limits.js';
 import { eventually } from '../../harness/eventually.js';
 import { descendantsOf, descriptorsOf, isAlive, type ProcessSeen } from '../../harness/processes.js';
 import { Supervisor } from '../../harness/supervisor.js';
@@ -48,7 +59,8 @@ export class Asker {
   /** The next message, which must be of this type. */
   async expect<Type extends AgentMessage['type']>(type: Type): Promise<Extract<AgentMessage, { type: Type }>> {
     const message = await this.next();
-    if (message.type !== type) throw new Error(`not ${type}: ${JSON.stringify(message, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))}`);
+    if (message.type !== type)
+      throw new Error(`not ${type}: ${JSON.stringify(message, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))}`);
     return message as Extract<AgentMessage, { type: Type }>;
   }
 
@@ -83,7 +95,11 @@ export class Agent {
     const definition = { name: 'S', killGraceMs, maxConcurrent, maxQueue, idleTimeoutMs, containment, pathPrepend: [] };
     writeFileSync(`${this.stem}.json`, JSON.stringify({ protocol: 1, definition, declared: [], weak: [], openerPid: process.pid }));
     const variables = Object.entries(environ).map(([name, value]) => `${name}=${value}\0`);
-    writeFileSync(`${this.stem}.capture`, `HOLDFAST-CAPTURE 1\numask 022\nnice 0\nrlimit 7 1000 ${20_000}\ncwd 1 /\nenviron\n${variables.join('')}`, 'latin1');
+    writeFileSync(
+      `${this.stem}.capture`,
+      `HOLDFAST-CAPTURE 1\numask 022\nnice 0\nrlimit 7 1000 ${20_000}\ncwd 1 /\nenviron\n${variables.join('')}`,
+      'latin1',
+    );
     const capture = openSync(`${this.stem}.capture`, 'r');
     const log = openSync(join(directory, 'log'), 'a');
     this.process = spawn(process.execPath, [bundle, this.stem], {

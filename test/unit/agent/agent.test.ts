@@ -18,7 +18,11 @@ const [SIGKILL, SIGTERM, SIGCONT, SIGSTOP] = [9, 15, 18, 19];
 describe('a request', () => {
   it('is answered by SPAWNED with a pidfd, then EXITED with the status', async () => {
     const agent = await Agent.start();
-    for (const [script, waitStatus] of [['exit 0', 0], ['exit 7', 7 << 8], ['kill -9 $$', SIGKILL]] as const) {
+    for (const [script, waitStatus] of [
+      ['exit 0', 0],
+      ['exit 7', 7 << 8],
+      ['kill -9 $$', SIGKILL],
+    ] as const) {
       const asker = agent.run(['sh', '-c', script]);
       const spawned = await asker.expect('spawned');
       await eventually(() => expect(asker.peer.fds).toHaveLength(1));
@@ -56,7 +60,7 @@ describe('a request', () => {
 
   it('that cannot be started says where and why', async () => {
     const agent = await Agent.start();
-    const missing = await (agent.run(['no-such-program'])).expect('notStarted');
+    const missing = await agent.run(['no-such-program']).expect('notStarted');
     expect({ ...missing, subject: `${missing.subject}`, searched: `${missing.searched}` }).toEqual({
       type: 'notStarted',
       step: Step.PROGRAM,
@@ -64,7 +68,7 @@ describe('a request', () => {
       subject: 'no-such-program',
       searched: '/usr/bin:/bin',
     });
-    const directory = await (agent.run(['true'], { cwd: Buffer.from('/nowhere') })).expect('notStarted');
+    const directory = await agent.run(['true'], { cwd: Buffer.from('/nowhere') }).expect('notStarted');
     expect([directory.step, `${directory.subject}`, `${directory.searched}`]).toEqual([Step.DIRECTORY, '/nowhere', '']);
   });
 
@@ -81,7 +85,7 @@ describe('a request', () => {
 
   it('whose directory is inside a process is refused', async () => {
     const agent = await Agent.start();
-    const refused = await (agent.run(['true'], { cwd: Buffer.from('/proc/self/fd/3') })).expect('refused');
+    const refused = await agent.run(['true'], { cwd: Buffer.from('/proc/self/fd/3') }).expect('refused');
     expect(refused.code).toBe(RefusalCode.BAD_DIRECTORY);
     expect(refused.hint).not.toBe('');
   });
@@ -101,11 +105,11 @@ describe('a request', () => {
 
   it('is ended at its deadline: TERM, then KILL', async () => {
     const agent = await Agent.start();
-    const soft = await (agent.run(['sleep', '600'], { timeoutMs: 50 })).ended();
+    const soft = await agent.run(['sleep', '600'], { timeoutMs: 50 }).ended();
     expect(soft).toMatchObject({ waitStatus: SIGTERM, cancelledBy: 'deadline' });
-    const hard = await (agent.run(['sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done'], { timeoutMs: 50, killGraceMs: 50 })).ended();
+    const hard = await agent.run(['sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done'], { timeoutMs: 50, killGraceMs: 50 }).ended();
     expect(hard).toMatchObject({ waitStatus: SIGKILL, cancelledBy: 'deadline' });
-    const stopped = await (agent.run(['sh', '-c', 'kill -STOP $$'], { timeoutMs: 100 })).ended();
+    const stopped = await agent.run(['sh', '-c', 'kill -STOP $$'], { timeoutMs: 100 }).ended();
     expect(stopped).toMatchObject({ waitStatus: SIGTERM, cancelledBy: 'deadline' });
   });
 
@@ -117,7 +121,7 @@ describe('a request', () => {
 
   it('tells what it left running, when asked', async () => {
     const agent = await Agent.start();
-    const exited = await (agent.run(['sh', '-c', 'sleep 600 & setsid sleep 601 & exit 0'], { report: true })).ended();
+    const exited = await agent.run(['sh', '-c', 'sleep 600 & setsid sleep 601 & exit 0'], { report: true }).ended();
     expect(exited.leftovers.length).toBeGreaterThan(0);
     expect(exited.leftovers.every((pid) => isAlive(pid))).toBe(true);
     for (const pid of exited.leftovers) process.kill(pid, 'SIGKILL');
@@ -139,7 +143,9 @@ describe.each(['cgroup', 'warden', 'group'] as const)('a client that vanishes, w
 
   it.skipIf(containment === 'group')('takes along what has left the group', async () => {
     const agent = await Agent.start({ containment });
-    const asker = agent.run(['sh', '-c', 'setsid sh -c "setsid sleep 600 & setsid sleep 601 & wait" & setsid -f sleep 602; sleep 603'], { killGraceMs: 200 });
+    const asker = agent.run(['sh', '-c', 'setsid sh -c "setsid sleep 600 & setsid sleep 601 & wait" & setsid -f sleep 602; sleep 603'], {
+      killGraceMs: 200,
+    });
     await asker.expect('spawned');
     await eventually(() => expect(agent.processes().filter(({ command }) => command.startsWith('sleep'))).toHaveLength(4));
     const held = agent.processes();
@@ -165,7 +171,12 @@ describe('a peer that', () => {
     ['claims a body over the cap', Buffer.from('ffffffff01000000', 'hex'), RefusalCode.TOO_LARGE, /4294967295/],
     ['sends a malformed body', encodeFrame(Kind.RUN, Buffer.from('nonsense')), RefusalCode.BAD_REQUEST, /magic/],
     ['signals before it has asked', encodeSignal(SIGTERM), RefusalCode.BAD_REQUEST, /before a request/],
-    ['asks for an unknown operation', encodeFrame(Kind.CONTROL, Buffer.from('{"op":"dance","protocol":1}')), RefusalCode.UNSUPPORTED, /dance/],
+    [
+      'asks for an unknown operation',
+      encodeFrame(Kind.CONTROL, Buffer.from('{"op":"dance","protocol":1}')),
+      RefusalCode.UNSUPPORTED,
+      /dance/,
+    ],
   ];
   it.each(broken)('%s is told so and dropped', async (_, bytes, code, message) => {
     const agent = await Agent.start();
@@ -174,7 +185,7 @@ describe('a peer that', () => {
     const refused = await bad.expect('refused');
     expect([refused.code, refused.message]).toEqual([code, expect.stringMatching(message)]);
     await bad.peer.closed();
-    expect(await (agent.run(['true'])).ended()).toMatchObject({ waitStatus: 0 });
+    expect(await agent.run(['true']).ended()).toMatchObject({ waitStatus: 0 });
   });
 
   it('speaks another version is told both, and the cure', async () => {
@@ -205,7 +216,12 @@ describe('a peer that', () => {
   it('sends descriptors that it does not name leaves none behind', async () => {
     const agent = await Agent.start();
     const file = openSync('/dev/null', 'r');
-    for (const frame of [encodeRun(runRequest({})), encodeFrame(Kind.RUN, Buffer.from('x'), 2), encodeSignal(SIGCONT), Buffer.from('garbage!')]) {
+    for (const frame of [
+      encodeRun(runRequest({})),
+      encodeFrame(Kind.RUN, Buffer.from('x'), 2),
+      encodeSignal(SIGCONT),
+      Buffer.from('garbage!'),
+    ]) {
       const asker = agent.connect();
       asker.peer.send(frame, [file, file]);
       expect((await asker.expect('refused')).code).toBe(RefusalCode.BAD_REQUEST);
@@ -219,7 +235,7 @@ describe('a peer that', () => {
     const silent = agent.connect();
     const half = agent.connect();
     half.peer.send(encodeRun(runRequest({})).subarray(0, 30));
-    expect(await (agent.run(['true'])).ended()).toMatchObject({ waitStatus: 0 });
+    expect(await agent.run(['true']).ended()).toMatchObject({ waitStatus: 0 });
     // The deadline of the first frame.
     await silent.peer.closed();
     await half.peer.closed();
@@ -246,7 +262,7 @@ describe('a session', () => {
     expect(await second.expect('queued')).toMatchObject({ position: 1 });
     const third = agent.run(['sh', '-c', 'exit 3']);
     expect(await third.expect('queued')).toMatchObject({ position: 2 });
-    const busy = await (agent.run(['true'])).expect('refused');
+    const busy = await agent.run(['true']).expect('refused');
     expect([busy.code, busy.hint]).toEqual([RefusalCode.BUSY, expect.stringContaining('max_queue')]);
     expect(await agent.control({ op: 'status' })).toMatchObject({ running: 1, queued: 2 });
 
@@ -261,7 +277,7 @@ describe('a session', () => {
 
   it('tells a queued one that its deadline has passed', async () => {
     const agent = await Agent.start({ maxConcurrent: 1 });
-    await (agent.run(['sleep', '600'])).expect('spawned');
+    await agent.run(['sleep', '600']).expect('spawned');
     const late = agent.run(['true'], { timeoutMs: 30 });
     await late.expect('queued');
     expect((await late.expect('refused')).code).toBe(RefusalCode.DEADLINE);
@@ -293,13 +309,18 @@ describe('a session', () => {
     expect(job).not.toBe('');
     await asker.peer.closed();
     const { job: facts } = await agent.control({ op: 'job', action: 'wait', id: job });
-    expect(facts).toMatchObject({ id: job, state: 'ended', waitStatus: 5 << 8, command: ['sh', '-c', 'echo out; echo err >&2; pwd; exit 5'] });
+    expect(facts).toMatchObject({
+      id: job,
+      state: 'ended',
+      waitStatus: 5 << 8,
+      command: ['sh', '-c', 'echo out; echo err >&2; pwd; exit 5'],
+    });
     expect(await agent.control({ op: 'jobs' })).toMatchObject({ jobs: [{ id: job }] });
     const output = (facts as { output: string }).output;
     expect(readFileSync(output, 'utf8')).toBe('out\nerr\n/usr\n');
     expect(statSync(output).mode & 0o777).toBe(0o600);
 
-    const running = await (agent.run(['sleep', '600'], { detach: true })).expect('spawned');
+    const running = await agent.run(['sleep', '600'], { detach: true }).expect('spawned');
     expect(running.job).not.toBe(job);
     const ended = agent.control({ op: 'job', action: 'wait', id: running.job });
     await agent.control({ op: 'job', action: 'kill', id: running.job });
@@ -313,7 +334,7 @@ describe('a session', () => {
     const agent = await Agent.start({ maxConcurrent: 1 });
     const first = agent.run(['sleep', '600']);
     await first.expect('spawned');
-    await (agent.run(['true'], { detach: true })).expect('queued');
+    await agent.run(['true'], { detach: true }).expect('queued');
     const { jobs } = await agent.control({ op: 'jobs' });
     const id = (jobs as { id: string }[])[0]?.id ?? '';
     const waiting = agent.control({ op: 'job', action: 'wait', id });
@@ -325,7 +346,7 @@ describe('a session', () => {
     const agent = await Agent.start({ killGraceMs: 200 });
     const asker = agent.run(['sh', '-c', 'trap "" TERM; setsid sleep 600 & while :; do sleep 0.05; done']);
     await asker.expect('spawned');
-    await (agent.run(['sh', '-c', 'setsid sleep 601 & exit 0'])).ended();
+    await agent.run(['sh', '-c', 'setsid sleep 601 & exit 0']).ended();
     const left = agent.processes();
     expect(await agent.control({ op: 'stop' })).toEqual({ stopping: true });
     expect(await asker.ended()).toMatchObject({ waitStatus: SIGKILL, cancelledBy: 'shutdown' });

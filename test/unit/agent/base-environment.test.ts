@@ -34,7 +34,16 @@ describe('the environment of a target', () => {
     ['host variables passed by "*"', { weak: [['K', 'weak']] }, 'weak'],
     ['the base over those', { weak: [['K', 'weak']], captured: [['K', 'base']] }, 'base'],
     ['what is declared over the base', { captured: [['K', 'base']], declared: [['K', 'declared']] }, 'declared'],
-    ['what is declared later over what is declared', { declared: [['K', 'env'], ['K', 'passed by name']] }, 'passed by name'],
+    [
+      'what is declared later over what is declared',
+      {
+        declared: [
+          ['K', 'env'],
+          ['K', 'passed by name'],
+        ],
+      },
+      'passed by name',
+    ],
     ['the request over what is declared', { declared: [['K', 'declared']], changes: ['=K=own'] }, 'own'],
     ['the request’s later over its earlier', { changes: ['=K=first', '=K=second'] }, 'second'],
     ['nothing, where the request unsets it', { captured: [['K', 'base']], declared: [['K', 'd']], changes: ['-K'] }, undefined],
@@ -61,26 +70,45 @@ describe('the environment of a target', () => {
   });
 
   it('has exported functions by their odd names', () => {
-    const captured: Pairs = [['BASH_FUNC_my-tool%%', '() {  echo "$@"\n}'], ['A', '1']];
+    const captured: Pairs = [
+      ['BASH_FUNC_my-tool%%', '() {  echo "$@"\n}'],
+      ['A', '1'],
+    ];
     expect(made({ captured }).entries).toEqual(['BASH_FUNC_my-tool%%=() {  echo "$@"\n}', 'A=1']);
   });
 
   it('is the same for each request, whatever the others changed', () => {
-    const base = new BaseEnvironment(new Map([['A', '1'], ['PATH', '/bin']]));
+    const base = new BaseEnvironment(
+      new Map([
+        ['A', '1'],
+        ['PATH', '/bin'],
+      ]),
+    );
     const first = base.forTarget(EMPTY_LIST, false, '/').block.toString();
     base.forTarget(packStrings(['=A=2', '-PATH', ':/x']), false, '/');
     expect(base.forTarget(EMPTY_LIST, false, '/').block.toString()).toBe(first);
-    expect(base.entries()).toEqual([['A', '1'], ['PATH', '/bin']]);
+    expect(base.entries()).toEqual([
+      ['A', '1'],
+      ['PATH', '/bin'],
+    ]);
   });
 
   it('has nothing that speaks of the launcher’s shell or of the session', () => {
-    const captured: Pairs = [['_', '/bin/x'], ['OLDPWD', '/o'], ['NOTIFY_SOCKET', '/n'], ['A', '1']];
+    const captured: Pairs = [
+      ['_', '/bin/x'],
+      ['OLDPWD', '/o'],
+      ['NOTIFY_SOCKET', '/n'],
+      ['A', '1'],
+    ];
     expect(made({ captured, weak: [['OLDPWD', '/w']] }).entries).toEqual(['A=1']);
     expect(made({ captured, declared: [['OLDPWD', '/declared']] }).entries).toEqual(['OLDPWD=/declared', 'A=1']);
   });
 
   it('has the directory of the request as PWD, where the base has one', () => {
-    const captured: Pairs = [['PWD', '/launcher'], ['A', '1']];
+    const captured: Pairs = [
+      ['PWD', '/launcher'],
+      ['A', '1'],
+    ];
     expect(made({ captured, cwd: '/own' }).entries).toEqual(['A=1', 'PWD=/own']);
     expect(made({ captured, cwd: '/own', changes: ['=PWD=/said'] }).entries).toEqual(['A=1', 'PWD=/said']);
     expect(made({ captured, cwd: '/own', changes: ['-PWD'] }).entries).toEqual(['A=1']);
@@ -93,7 +121,11 @@ describe('the environment of a target', () => {
     ['the base’s', { captured: [['PATH', '/b']] }, '/b'],
     ['the declared one in place of the base’s', { captured: [['PATH', '/b']], declared: [['PATH', '/d']] }, '/d'],
     ['led by path_prepend', { captured: [['PATH', '/b']], pathPrepend: ['/1', '/2'] }, '/1:/2:/b'],
-    ['led by path_prepend before the declared one', { captured: [['PATH', '/b']], declared: [['PATH', '/d']], pathPrepend: ['/1'] }, '/1:/d'],
+    [
+      'led by path_prepend before the declared one',
+      { captured: [['PATH', '/b']], declared: [['PATH', '/d']], pathPrepend: ['/1'] },
+      '/1:/d',
+    ],
     ['path_prepend alone, where there is none', { pathPrepend: ['/1'] }, '/1'],
     ['led by the request’s, the first one first', { captured: [['PATH', '/b']], changes: [':/x', ':/y'] }, '/x:/y:/b'],
     ['led by the request’s, then path_prepend', { captured: [['PATH', '/b']], pathPrepend: ['/1'], changes: [':/x'] }, '/x:/1:/b'],

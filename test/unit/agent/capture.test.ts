@@ -6,7 +6,9 @@ import { parseCapture, parseEnviron } from '../../../src/agent/capture.js';
 const HEAD = 'HOLDFAST-CAPTURE 1\numask 027\nnice -5\nblocked 0000000000000000\nignored 0000000000000001\n';
 
 function capture(cwd: string, environ: string): ReturnType<typeof parseCapture> {
-  return parseCapture(Buffer.from(`${HEAD}rlimit 0 infinity infinity\nrlimit 7 1024 20000\ncwd ${cwd.length} ${cwd}\nenviron\n${environ}`, 'latin1'));
+  return parseCapture(
+    Buffer.from(`${HEAD}rlimit 0 infinity infinity\nrlimit 7 1024 20000\ncwd ${cwd.length} ${cwd}\nenviron\n${environ}`, 'latin1'),
+  );
 }
 
 describe('a capture', () => {
@@ -27,7 +29,8 @@ describe('a capture', () => {
   });
 
   it('has a directory of any bytes', () => {
-    for (const cwd of ['/', '/a b', '/a  b ', '/line\nend', '/environ\nA=1\0', '/\xff\xfe', '/\n\n']) expect(capture(cwd, 'A=1\0').cwd).toBe(cwd);
+    for (const cwd of ['/', '/a b', '/a  b ', '/line\nend', '/environ\nA=1\0', '/\xff\xfe', '/\n\n'])
+      expect(capture(cwd, 'A=1\0').cwd).toBe(cwd);
   });
 
   it('has an environment of any bytes', () => {

@@ -53,7 +53,8 @@ export class RawPeer {
     return await eventually(() => {
       this.#read();
       const end = this.#bytes.length < HEADER_BYTES ? Infinity : HEADER_BYTES + this.#bytes.readUInt32BE(0);
-      if (this.#bytes.length < end) throw new Error(`no whole frame in ${this.#bytes.length} bytes${this.#hasEnded ? ', and it has closed' : ''}`);
+      if (this.#bytes.length < end)
+        throw new Error(`no whole frame in ${this.#bytes.length} bytes${this.#hasEnded ? ', and it has closed' : ''}`);
       const frame = { kind: this.#bytes.readUInt8(4), fdCount: this.#bytes.readUInt8(5), body: this.#bytes.subarray(HEADER_BYTES, end) };
       this.#bytes = this.#bytes.subarray(end);
       return frame;

@@ -2,14 +2,23 @@
 
 import { describe, expect, it } from 'vitest';
 import { BaseEnvironment } from '../../../src/agent/base-environment.js';
+import { groups } from '../../../src/agent/containment.js';
 import { isInsideProcess, type SpawnPlan, toSpawnRequest } from '../../../src/agent/spawn-plan.js';
 import { EMPTY_LIST, packStrings } from '../../../src/protocol/strings.js';
-import { groups } from '../../../src/agent/containment.js';
 import { runRequest } from './requests.js';
 
 describe('a directory inside a process', () => {
   it('is refused however it is spelled', () => {
-    const inside = ['/proc/self', '/proc/self/fd/3', '/proc/1/cwd', '//proc///self/root', '/proc/./self/fd', '/proc/thread-self/cwd', '/dev/fd/5', '/dev/fd'];
+    const inside = [
+      '/proc/self',
+      '/proc/self/fd/3',
+      '/proc/1/cwd',
+      '//proc///self/root',
+      '/proc/./self/fd',
+      '/proc/thread-self/cwd',
+      '/dev/fd/5',
+      '/dev/fd',
+    ];
     expect(inside.filter((cwd) => !isInsideProcess(cwd))).toEqual([]);
   });
 

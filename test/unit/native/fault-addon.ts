@@ -33,7 +33,10 @@ function headers(): string {
 /** Path of the addon. Makes src/native.ts of this process, and of its children, load it. */
 export function useFaultAddon(): string {
   const hash = createHash('sha256').update(process.version);
-  for (const name of readdirSync(native).filter((each) => /\.[ch]$/.test(each)).sort()) hash.update(readFileSync(join(native, name)));
+  for (const name of readdirSync(native)
+    .filter((each) => /\.[ch]$/.test(each))
+    .sort())
+    hash.update(readFileSync(join(native, name)));
   const path = join(cache, `faults-${hash.digest('hex').slice(0, 16)}.node`);
   if (!existsSync(path)) {
     mkdirSync(cache, { recursive: true });

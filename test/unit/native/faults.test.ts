@@ -2,8 +2,8 @@
 // open or running, and the same thing works the next time. The last test checks that none is missing.
 
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { getSystemErrorName } from 'node:util';
 import { join } from 'node:path';
+import { getSystemErrorName } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Step } from '../../../src/protocol/numbers.js';
 import { openDescriptors } from './descriptors.js';
@@ -207,7 +207,11 @@ describe('a system call of the warden’s that fails once', () => {
     const { failureOf } = await import('./targets.js');
     const { installed } = await import('../../../src/install.js');
     const before = openDescriptors();
-    for (const [call, step] of [['socketpair', Step.FORK], ['clone', Step.FORK], ['dup2', Step.DESCRIPTOR]] as const) {
+    for (const [call, step] of [
+      ['socketpair', Step.FORK],
+      ['clone', Step.FORK],
+      ['dup2', Step.DESCRIPTOR],
+    ] as const) {
       expect(withFault(call, () => failureOf(['true'], { warden: installed.runnerExec }))).toMatchObject({ step, errno: EIO });
     }
     expect(openDescriptors()).toEqual(before);

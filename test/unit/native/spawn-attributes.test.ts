@@ -4,8 +4,8 @@ import { closeSync, constants, mkdirSync, openSync, rmdirSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../harness/processes.js';
 import { needs } from '../../harness/needs.js';
+import { isAlive } from '../../harness/processes.js';
 import { expectNoDescriptorsLeft } from './descriptors.js';
 import { outputOf, scratch, start, type TargetOptions } from './targets.js';
 
@@ -63,9 +63,9 @@ describe('a target', () => {
 
   it('has the umask, limits and nice value that are asked for', async () => {
     expect(await outputOf(['sh', '-c', 'umask'], { umask: 0o027 })).toBe('0027\n');
-    expect(await outputOf(['sh', '-c', 'ulimit -Sn; ulimit -Hn; ulimit -St'], { limits: [RLIMIT_NOFILE, 64, 128, RLIMIT_CPU, 100, Infinity] })).toBe(
-      '64\n128\n100\n',
-    );
+    expect(
+      await outputOf(['sh', '-c', 'ulimit -Sn; ulimit -Hn; ulimit -St'], { limits: [RLIMIT_NOFILE, 64, 128, RLIMIT_CPU, 100, Infinity] }),
+    ).toBe('64\n128\n100\n');
     expect(await outputOf(['nice'], { nice: 7 })).toBe('7\n');
     expect(await outputOf(['nice'])).toBe(`${getPriority()}\n`);
   });

@@ -44,8 +44,19 @@ describe('the descriptors of a target', () => {
 
   it('are the passed ones and no others, whatever their numbers', () => {
     const directory = scratch();
-    const fds = { 0: file(directory, 'zero'), 1: file(directory, 'one'), 2: null, 5: file(directory, 'five'), 600: file(directory, 'high') };
-    expect(seen(fds)).toEqual({ 0: join(directory, 'zero'), 1: join(directory, 'one'), 5: join(directory, 'five'), 600: join(directory, 'high') });
+    const fds = {
+      0: file(directory, 'zero'),
+      1: file(directory, 'one'),
+      2: null,
+      5: file(directory, 'five'),
+      600: file(directory, 'high'),
+    };
+    expect(seen(fds)).toEqual({
+      0: join(directory, 'zero'),
+      1: join(directory, 'one'),
+      5: join(directory, 'five'),
+      600: join(directory, 'high'),
+    });
   });
 
   it('may reach the last number below the limit', () => {

@@ -1,12 +1,12 @@
 // Pins native/spawn.c: each way in which a target cannot be started is named by step, errno and subject (docs/protocol.md §5), and
 // leaves nothing behind.
 
-import { chmodSync, copyFileSync, mkdirSync, openSync, closeSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findLack } from '../../harness/needs.js';
 import { Step } from '../../../src/protocol/numbers.js';
+import { findLack } from '../../harness/needs.js';
 import { expectNoDescriptorsLeft, openFilesLimit } from './descriptors.js';
 import { executable, failureOf, outputOf, scratch } from './targets.js';
 
@@ -58,8 +58,16 @@ describe('a target that cannot be started', () => {
   it('has no directory', () => {
     const directory = scratch();
     writeFileSync(join(directory, 'file'), '');
-    expect(failureOf(['true'], { cwd: join(directory, 'none') })).toEqual({ step: Step.DIRECTORY, errno: ENOENT, subject: join(directory, 'none') });
-    expect(failureOf(['true'], { cwd: join(directory, 'file') })).toEqual({ step: Step.DIRECTORY, errno: ENOTDIR, subject: join(directory, 'file') });
+    expect(failureOf(['true'], { cwd: join(directory, 'none') })).toEqual({
+      step: Step.DIRECTORY,
+      errno: ENOENT,
+      subject: join(directory, 'none'),
+    });
+    expect(failureOf(['true'], { cwd: join(directory, 'file') })).toEqual({
+      step: Step.DIRECTORY,
+      errno: ENOTDIR,
+      subject: join(directory, 'file'),
+    });
     const file = openSync(join(directory, 'file'), 'r');
     expect(failureOf(['true'], { cwd: file })).toEqual({ step: Step.DIRECTORY, errno: ENOTDIR, subject: '' });
     closeSync(file);
@@ -119,7 +127,11 @@ describe('a target that cannot be started', () => {
   });
 
   it.skipIf(findLack('root', 'cgroup2 (writable)'))('is to be born in a cgroup that is gone', () => {
-    const place = readFileSync('/proc/self/mounts', 'utf8').split('\n').map((line) => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1] ?? '';
+    const place =
+      readFileSync('/proc/self/mounts', 'utf8')
+        .split('\n')
+        .map((line) => line.split(' '))
+        .find(([, , type]) => type === 'cgroup2')?.[1] ?? '';
     const directory = join(place, `holdfast-test-${process.pid}`);
     mkdirSync(directory);
     const cgroupFd = openSync(directory, 'r');

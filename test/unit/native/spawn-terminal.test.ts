@@ -12,8 +12,14 @@ const PTY = 2;
 
 /** A terminal that nobody has for its controlling one: its program has let go of it. */
 async function freeTerminal(): Promise<{ slave: number; terminal: Terminal }> {
-  const script = 'import fcntl, signal, termios, time; signal.signal(1, 1); fcntl.ioctl(0, termios.TIOCNOTTY); print("free"); time.sleep(600)';
-  const terminal = new Terminal(['python3', '-uc', script], { env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' }, cwd: scratch(), columns: 90, rows: 30 });
+  const script =
+    'import fcntl, signal, termios, time; signal.signal(1, 1); fcntl.ioctl(0, termios.TIOCNOTTY); print("free"); time.sleep(600)';
+  const terminal = new Terminal(['python3', '-uc', script], {
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' },
+    cwd: scratch(),
+    columns: 90,
+    rows: 30,
+  });
   onTestFinished(async () => {
     process.kill(terminal.pid, 'SIGKILL');
     await terminal.exited;
@@ -56,7 +62,9 @@ describe('a target with a terminal', () => {
   });
 
   it('is not started on one that is another session’s', async () => {
-    const terminal = new Terminal(['sh', '-c', 'trap "" HUP; echo held; read line'], { env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' } });
+    const terminal = new Terminal(['sh', '-c', 'trap "" HUP; echo held; read line'], {
+      env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' },
+    });
     await terminal.sees('held');
     const slave = openSync(terminal.device, constants.O_RDWR | constants.O_NOCTTY);
     const failure = failureOf(['true'], { terminal: { kind: HANDOVER, fd: 0 }, fds: { 0: slave } });

@@ -54,7 +54,11 @@ export const terminated = (text: string | Buffer): Buffer => Buffer.concat([Buff
 const NOWHERE = openSync('/dev/null', 'r');
 
 export function requestFor(argv: readonly (string | Buffer)[], options: TargetOptions, output: number): SpawnRequest {
-  const places = new Map<number, number | null>([[0, NOWHERE], [1, output], [2, output]]);
+  const places = new Map<number, number | null>([
+    [0, NOWHERE],
+    [1, output],
+    [2, output],
+  ]);
   for (const [number, fd] of Object.entries(options.fds ?? {})) places.set(Number(number), fd);
   const passed = [...places].flatMap(([number, fd]) => (fd === null ? [] : [{ number, fd }]));
   const { cwd = '/' } = options;
@@ -127,7 +131,10 @@ export async function outputOf(argv: readonly (string | Buffer)[], options: Targ
 }
 
 /** Why it did not start. */
-export function failureOf(argv: readonly (string | Buffer)[], options: TargetOptions = {}): { step: number; errno: number; subject: string } {
+export function failureOf(
+  argv: readonly (string | Buffer)[],
+  options: TargetOptions = {},
+): { step: number; errno: number; subject: string } {
   const { result } = start(argv, options);
   if (result.started) throw new Error('it was started');
   return { step: result.step, errno: result.errno, subject: result.subject.toString() };

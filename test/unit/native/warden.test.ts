@@ -21,13 +21,7 @@ describe.skipIf(!existsSync(installed.runnerExec))('a target under a warden', ()
     expect((await news()).map(({ waitStatus }) => waitStatus)).toEqual([7 << 8]);
     const [facts = '', umask, directory, ...rest] = readFileSync(output, 'utf8').trim().split('\n');
     expect([facts.trim().split(/\s+/), umask, directory]).toEqual([[`${pid}`, `${pid}`], '0077', '/usr']);
-    expect(rest.map((line) => line.replace(/\s+/, ' '))).toEqual([
-      'SigBlk: 0000000000000000',
-      'SigIgn: 0000000000000001',
-      '0',
-      '1',
-      '2',
-    ]);
+    expect(rest.map((line) => line.replace(/\s+/, ' '))).toEqual(['SigBlk: 0000000000000000', 'SigIgn: 0000000000000001', '0', '1', '2']);
   });
 
   it('that cannot be started is told with its step', () => {
