@@ -50,7 +50,9 @@ static const char *find(struct jobserver *out) {
 
 int jobserver_find(const struct options *options, struct jobserver *out) {
   *out = (struct jobserver){.there = false, .read_fd = -1, .write_fd = -1};
-  if (options->jobserver == JOBSERVER_OFF || (options->exact && options->jobserver != JOBSERVER_REQUIRED)) return OPTIONS_GO_ON;
+  /* A job outlives the make that calls, and would keep its slots' pipe open, or a slot itself. */
+  bool unwanted = options->exact || options->detach;
+  if (options->jobserver == JOBSERVER_OFF || (unwanted && options->jobserver != JOBSERVER_REQUIRED)) return OPTIONS_GO_ON;
   const char *missing = find(out);
   if (missing == NULL) return OPTIONS_GO_ON;
   out->read_fd = out->write_fd = -1;

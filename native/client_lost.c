@@ -1,7 +1,6 @@
 #include "client_lost.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "client_process.h"
 
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
@@ -36,30 +37,13 @@ static bool has_ended(int pidfd, int wait_ms) {
   return poll(&end, 1, wait_ms) > 0;
 }
 
-static bool read_file(const char *path, char *into, size_t room) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t got = fd < 0 ? -1 : read(fd, into, room - 1);
-  if (fd >= 0) close(fd);
-  into[got < 0 ? 0 : got] = '\0';
-  return got > 0;
-}
-
-/* The target's number as we see it: the agent's word for it may be of another pid namespace. 0: unseen from here, or reaped. */
-static pid_t own_number(int pidfd) {
-  char path[64], text[1024];
-  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-  const char *line = read_file(path, text, sizeof text) ? strstr(text, "\nPid:") : NULL;
-  long number = line == NULL ? 0 : strtol(line + strlen("\nPid:"), NULL, 10);
-  return number > 1 ? (pid_t)number : 0;
-}
-
 /* Where nobody reaps it (an init that does not), the zombie's last field has the status. */
 static bool read_zombie(int pidfd, uint32_t *wait_status) {
   char path[64], text[2048];
-  pid_t number = own_number(pidfd);
+  pid_t number = process_number(pidfd);
   if (number == 0) return false;
   snprintf(path, sizeof path, "/proc/%d/stat", (int)number);
-  if (!read_file(path, text, sizeof text) || send_to(pidfd, 0, 0) < 0) return false; /* reaped meanwhile: it may be another's */
+  if (!process_read_file(path, text, sizeof text) || send_to(pidfd, 0, 0) < 0) return false; /* reaped meanwhile: it may be another's */
   const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
   if (state == NULL || strncmp(state, ") Z", 3) != 0 || last == NULL) return false;
   *wait_status = (uint32_t)strtoul(last + 1, NULL, 10);
@@ -82,7 +66,7 @@ static bool read_status(int pidfd, uint32_t *wait_status) {
 
 static void kill_group(int pidfd) {
   if (send_to(pidfd, SIGKILL, WHOLE_GROUP) == 0) return;
-  pid_t number = own_number(pidfd);
+  pid_t number = process_number(pidfd);
   /* While the pidfd's process is there, its number and that of its group belong to nobody else. */
   if (send_to(pidfd, SIGKILL, 0) == 0 && number != 0) kill(-number, SIGKILL);
 }

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client_messages.h"
+#include "client_background.h"
 #include "client_signals.h"
 #include "client_stderr.h"
 #include "client_wire.h"
@@ -17,6 +19,8 @@ enum {
   SIGNAL_GRACE_MS = 500,
   /* Above the deadline and the grace, the client no longer believes that the agent keeps the deadline. */
   DEADLINE_SLACK_MS = 5000, UNKNOWN_GRACE_MS = 10000,
+  /* A wait in the queue is worth a word when somebody looks on and it is not over at once. */
+  QUEUED_WORD_MS = 1000,
 };
 
 struct relay {
@@ -27,7 +31,10 @@ struct relay {
   bool ended, signalled;
   int stop;            /* the target has stopped by this signal, and we have not followed yet; 0: no */
   bool stopped_once;   /* SIGCONT concerns us then, ignored or not */
+  struct background background;
   int early_signal;    /* came before the target had started; 0: none */
+  uint32_t position;   /* in the queue */
+  int64_t tell_at;     /* when that is worth a word; 0: never */
   int64_t early_until, overdue_at, look_at; /* CLOCK_MONOTONIC ms; 0: never */
 };
 
@@ -52,15 +59,22 @@ static void lose(struct relay *relay, int error) {
 
 static bool is_spawned_in_turn(struct relay *relay, const struct wire_header *header) { return !relay->ending->spawned && (header->fd_count == 1) == (relay->in.given >= 0); }
 
-static void release_descriptors(const struct relay_job *job) {
+/* A terminal stays open as our input: whether we are in its foreground is to be seen. */
+static void release_descriptors(struct relay *relay) {
+  const struct relay_job *job = relay->job;
   bool whole = job->pty->use == PTY_WHOLE;
-  descriptors_release(job->descriptors, job->signals, whole || job->pty->use == PTY_STAND_IN, whole);
+  relay->background.shares = job->pty->use == PTY_NONE && job->descriptors->terminal[0];
+  descriptors_release(job->descriptors, job->signals, job->pty->use != PTY_NONE || relay->background.shares, whole);
 }
 
 static int take_frame(struct relay *relay, const struct wire_header *header, const struct wire_agent_frame *frame) {
   struct ending *ending = relay->ending;
   switch (frame->kind) {
-  case WIRE_QUEUED: return ending->spawned ? -EPROTO : 0;
+  case WIRE_QUEUED:
+    if (ending->spawned) return -EPROTO;
+    relay->position = frame->queued.position;
+    relay->tell_at = isatty(STDERR_FILENO) == 1 ? now_ms() + QUEUED_WORD_MS : 0;
+    return 0;
   case WIRE_SPAWNED:
     if (!is_spawned_in_turn(relay, header)) return -EPROTO;
     ending->spawned = true;
@@ -69,13 +83,14 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
     ending->pidfd = relay->in.given;
     relay->in.given = -1;
     relay->early_signal = 0;
+    relay->tell_at = 0;
     if (relay->job->options->detach) break;
-    release_descriptors(relay->job);
+    release_descriptors(relay);
     if (relay->job->pty->use != PTY_WHOLE && stderr_is_watched()) relay->look_at = now_ms() + STDERR_LOOK_MS;
     pty_start(relay->job->pty);
     return 0;
-  case WIRE_STOPPED: return ending->spawned ? relay->stop = frame->stopped.signal, 0 : -EPROTO;
-  case WIRE_CONTINUED: return ending->spawned ? relay->stop = 0, 0 : -EPROTO;
+  case WIRE_STOPPED: return ending->spawned ? background_on_stop(&relay->background, relay->stop = frame->stopped.signal), 0 : -EPROTO;
+  case WIRE_CONTINUED: return ending->spawned ? relay->stop = 0, relay->background.stopped = false, 0 : -EPROTO;
   case WIRE_EXITED:
     if (!ending->spawned) return -EPROTO;
     break;
@@ -115,6 +130,8 @@ static void relay_signal(struct relay *relay, int signal) {
 
 static void go_on(struct relay *relay) {
   relay->stop = 0;
+  int again = background_stop_again(&relay->background, relay->ending->pidfd);
+  if (again != 0 && signals_stop_self(again)) return; /* what has woken us waits in the signalfd */
   relay->signalled = true;
   pty_enter(relay->job->pty);
   if (relay->job->pty->use == PTY_WHOLE) pty_resize(relay->job->pty);
@@ -144,6 +161,7 @@ static void take_signal(struct relay *relay, int signal) {
   /* A window that was closed is closed for the target too, and the kernel says so to it. */
   if (signal == SIGHUP && whole && pty_caller_is_gone(pty)) return pty_hang_up(pty);
   /* The target leads a session of its own there, where SIGTSTP is thrown away. */
+  if (signal == SIGTSTP) background_on_key(&relay->background);
   if (signal == SIGTSTP && whole) outbox_plain(&relay->out, WIRE_SUSPEND);
   else relay_signal(relay, signal);
 }
@@ -153,26 +171,32 @@ static void take_signals(struct relay *relay) {
 }
 
 /* Only now that the target has stopped, and has put the terminal in order before it did. The SIGCONT that wakes us waits in
- * the signalfd, so the target is resumed by the loop; where nobody looks after our group, the stop is void and nothing is to wait for. */
+ * the signalfd, so the target is resumed by the loop. Where nobody looks after our group (an orphaned one, setpgid(2)), the kernel
+ * throws our stop away, as it would have thrown away the target's had the target been in our place: so that goes on. */
 static void follow_stop(struct relay *relay) {
   int signal = relay->stop;
   relay->stop = 0;
   relay->stopped_once = true;
   pty_leave(relay->job->pty);
-  signals_stop_self(signal);
+  bool stopped = signals_stop_self(signal);
   pty_enter(relay->job->pty);
+  if (!stopped) outbox_plain(&relay->out, WIRE_RESUME);
 }
 
 static void take_time(struct relay *relay) {
-  if (relay->early_signal == 0 && relay->overdue_at == 0 && relay->look_at == 0) return;
+  if (relay->early_signal == 0 && relay->overdue_at == 0 && relay->look_at == 0 && relay->tell_at == 0) return;
   int64_t now = now_ms();
+  if (relay->tell_at != 0 && now >= relay->tell_at) {
+    relay->tell_at = 0;
+    say(NULL, "'%s' waits for its turn, at position %u", relay->job->options->command[0], relay->position);
+  }
   if (relay->look_at != 0 && now >= relay->look_at) relay->look_at = stderr_look(relay->ending->pidfd, relay->job->signals) ? now + STDERR_LOOK_MS : 0;
   if (relay->early_signal != 0 && now >= relay->early_until) {
     int signal = relay->early_signal;
     relay->early_signal = 0;
     if (signal == SIGTSTP) {
       relay->stopped_once = true;
-      signals_stop_self(signal);
+      (void)signals_stop_self(signal);
     } else {
       relay->ending->signal = signal;
       end(relay, ENDING_INTERRUPTED);
@@ -183,6 +207,7 @@ static void take_time(struct relay *relay) {
 static int timeout_ms(const struct relay *relay, int most) {
   int64_t until = relay->overdue_at;
   if (relay->look_at != 0 && (until == 0 || relay->look_at < until)) until = relay->look_at;
+  if (relay->tell_at != 0 && (until == 0 || relay->tell_at < until)) until = relay->tell_at;
   if (relay->early_signal != 0 && (until == 0 || relay->early_until < until)) until = relay->early_until;
   if (until == 0) return most;
   int64_t left = until - now_ms();
@@ -198,12 +223,15 @@ static void step(struct relay *relay) {
   };
   struct pty *pty = relay->job->pty;
   bool terminal = pty->use != PTY_NONE && pty->master >= 0;
-  int most = terminal ? pty_watch(pty, polls + POLL_PTY) : -1;
+  int most = terminal ? pty_watch(pty, polls + POLL_PTY) : relay->background.watched ? BACKGROUND_LOOK_MS : -1;
 
-  if (poll(polls, terminal ? POLLS : POLL_PTY, timeout_ms(relay, most)) < 0) {
+  int ready = poll(polls, terminal ? POLLS : POLL_PTY, timeout_ms(relay, most));
+  if (ready < 0) {
     if (errno != EINTR) lose(relay, errno);
     return;
   }
+  /* SIGTTIN is what the kernel would send, to be handled or ignored like that. */
+  if (ready == 0 && relay->background.watched && background_reads(&relay->background, relay->ending->pidfd)) relay_signal(relay, SIGTTIN);
   if ((polls[POLL_SOCKET].revents & ~POLLOUT) != 0) receive(relay);
   if (!relay->ended && polls[POLL_SIGNALS].revents != 0) take_signals(relay);
   if (!relay->ended) {

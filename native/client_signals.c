@@ -57,18 +57,17 @@ int signals_next(int fd) {
   return got == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
-void signals_stop_self(int signal) {
+bool signals_stop_self(int signal) {
   struct sigaction plain = {.sa_handler = SIG_DFL}, before;
-  sigset_t one = set_of(&signal, 1), mask;
-  if (signal == SIGSTOP) {
-    kill(getpid(), SIGSTOP);
-    return;
-  }
+  sigset_t one = set_of(&signal, 1), mask, pending;
+  if (signal == SIGSTOP) return kill(getpid(), SIGSTOP) == 0;
   sigaction(signal, &plain, &before);
   kill(getpid(), signal); /* still blocked: it takes effect with the next line, and only once */
   sigprocmask(SIG_UNBLOCK, &one, &mask);
   sigprocmask(SIG_SETMASK, &mask, NULL);
   sigaction(signal, &before, NULL);
+  /* Only SIGCONT ends a stop, and it is blocked: where none waits now, there was no stop. */
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }
 
 _Noreturn void signals_die(int signal) {

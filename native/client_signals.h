@@ -21,9 +21,9 @@ void signals_unwatch(int fd);
 /* The next signal, or 0. */
 int signals_next(int fd);
 
-/* Stops this process as `signal` stops one; returns when it goes on. Where the kernel discards the stop (a process group that
- * no shell looks after), it returns at once. */
-void signals_stop_self(int signal);
+/* Stops this process as `signal` stops one; returns when it goes on. False: the kernel has discarded the stop (a process group that
+ * no shell looks after). */
+bool signals_stop_self(int signal);
 
 /* Dies of `signal` so that the parent sees it, without a core file of ours. */
 _Noreturn void signals_die(int signal);

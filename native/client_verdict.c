@@ -68,7 +68,9 @@ struct verdict verdict_of(const struct ending *ending, const struct session *ses
   switch (ending->answer.kind) {
   case WIRE_EXITED: return of_exited(&ending->answer.exited, session, options);
   case WIRE_NOT_STARTED: return exit_with(say_not_started(&ending->answer, session, options));
-  case WIRE_REFUSED: return exit_with(say_refused(&ending->answer, session));
+  case WIRE_REFUSED:
+    if (ending->answer.refused.code == REFUSED_DEADLINE) return say_deadline(options);
+    return exit_with(say_refused(&ending->answer, session));
   default: return exit_with(0); /* SPAWNED: a detached job */
   }
 }

@@ -222,7 +222,7 @@ static _Noreturn void search(struct child *child) {
 static int child_main(void *argument) {
   struct child *child = argument;
   const struct spawn_request *r = child->request;
-  int sources[WIRE_MAX_FDS];
+  int sources[SPAWN_MAX_FDS];
 
   /* The agent's death is the target's. It may have died before the call took hold, hence the look at the parent. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -322,7 +322,7 @@ int spawn_target(const struct spawn_request *request, struct spawn_result *resul
   int pidfd = -1;
 
   *result = (struct spawn_result){.pid = -1, .pidfd = -1};
-  if (request->fd_count > WIRE_MAX_FDS) {
+  if (request->fd_count > SPAWN_MAX_FDS) {
     *result = (struct spawn_result){.pid = -1, .pidfd = -1, .step = STEP_DESCRIPTOR, .error = EINVAL};
     return -1;
   }

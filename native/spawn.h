@@ -40,7 +40,8 @@ struct spawn_request {
   int cgroup_fd; /* -1, or an O_PATH/O_DIRECTORY descriptor of the cgroup v2 that the target is born in */
 };
 
-enum { SPAWN_SUBJECT_BYTES = 4096 };
+/* As many as a request passes, and one of the warden's. */
+enum { SPAWN_SUBJECT_BYTES = 4096, SPAWN_MAX_FDS = WIRE_MAX_FDS + 1 };
 
 struct spawn_result {
   pid_t pid;

@@ -48,13 +48,13 @@ static int first_report(int control, struct spawn_result *result) {
 }
 
 int warden_spawn(const struct spawn_request *request, const char *warden_program, struct spawn_result *result, struct warded *warded) {
-  int pair[2], fds[WIRE_MAX_FDS + 1];
-  uint32_t numbers[WIRE_MAX_FDS + 1];
+  int pair[2], fds[SPAWN_MAX_FDS];
+  uint32_t numbers[SPAWN_MAX_FDS];
   char control[12], terminal[12], terminal_fd[12];
   struct spawn_request own = *request;
   size_t argc = 0;
 
-  if (request->fd_count >= WIRE_MAX_FDS) return fail(result, STEP_DESCRIPTOR, E2BIG); /* one is the warden's */
+  if (request->fd_count >= SPAWN_MAX_FDS) return fail(result, STEP_DESCRIPTOR, E2BIG);
   while (request->argv[argc] != NULL) argc++;
   char **argv = calloc(argc + 8, sizeof *argv);
   if (argv == NULL) return fail(result, STEP_FORK, ENOMEM);

@@ -20,6 +20,7 @@ const FIRST_READ_BYTES = 16 * 1024;
 /** A peer that lets this much pile up unread is gone for us. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 const NO_FDS: readonly number[] = [];
+const NOTHING = Buffer.alloc(0);
 
 /** Most frames fit in here whole, so one read and no allocation serve a request; shared since reading is synchronous. */
 const scratch = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
@@ -48,6 +49,16 @@ export class Channel {
 
   get isOpen(): boolean {
     return this.#open;
+  }
+
+  /** Whether the peer has closed, even if what it sent before is still unread: then it cannot be sent so much as nothing. */
+  get isPeerGone(): boolean {
+    try {
+      send(this.#fd, NOTHING);
+      return false;
+    } catch {
+      return true;
+    }
   }
 
   /** True while a frame has begun and not ended. */

@@ -69,6 +69,9 @@ function load(): Addon {
 
 const addon = load();
 
+/** libuv has no name for it. */
+const ETOOMANYREFS = 109;
+
 /** A system call that failed. `code` is its name, as in `ECONNREFUSED`. */
 export class NativeError extends Error {
   static {
@@ -78,7 +81,7 @@ export class NativeError extends Error {
   readonly errno: number;
   readonly syscall: string;
   constructor(syscall: string, errno: number) {
-    const code = getSystemErrorName(-errno);
+    const code = errno === ETOOMANYREFS ? 'ETOOMANYREFS' : getSystemErrorName(-errno);
     super(`${syscall}: ${code}`);
     this.code = code;
     this.errno = errno;

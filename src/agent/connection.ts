@@ -112,7 +112,11 @@ export class Connection implements Reply {
     this.#began = true;
     clearTimeout(this.#firstFrame);
     if (message.type === 'control') void this.#answer(message.request);
-    else this.#request = this.#host.run(message.request, fds, this);
+    else if (this.#channel.isPeerGone) {
+      // Its client was ended while we were busy, or frozen: nobody waits for the command any more.
+      closeFds(fds);
+      this.drop();
+    } else this.#request = this.#host.run(message.request, fds, this);
   }
 
   async #answer(request: JsonObject): Promise<void> {

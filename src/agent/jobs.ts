@@ -74,7 +74,11 @@ export class Jobs {
       return { id, output: new JobOutput(jobFile(this.#stem, id), this.#outputLimitBytes, this.#budget, wakeReaders) };
     } catch (error) {
       const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-      throw new Refused(RefusalCode.RESOURCES, `there is no place for the output of a job: ${why}`, 'end some of what runs, or make room in the runtime directory');
+      throw new Refused(
+        RefusalCode.RESOURCES,
+        `there is no place for the output of a job: ${why}`,
+        'end some of what runs, or make room in the runtime directory',
+      );
     }
   }
 
@@ -134,7 +138,8 @@ export class Jobs {
   async logs(id: string, seen: number | undefined): Promise<{ job: JobFacts; tail: string }> {
     const job = this.#find(id);
     const { output } = job;
-    if (seen !== undefined && output.bytes <= seen && job.facts.state !== 'ended') await new Promise<void>((wake) => job.readers.push(wake));
+    if (seen !== undefined && output.bytes <= seen && job.facts.state !== 'ended')
+      await new Promise<void>((wake) => job.readers.push(wake));
     return { job: factsOf(job), tail: output.tail.toString('base64') };
   }
 
@@ -149,7 +154,12 @@ export class Jobs {
 
   #find(id: string): Job {
     const job = this.#jobs.get(id);
-    if (job === undefined) throw new Refused(RefusalCode.BAD_REQUEST, `there is no job '${id}'`, "'holdfast jobs --all' lists them; an ended one is remembered for an hour");
+    if (job === undefined)
+      throw new Refused(
+        RefusalCode.BAD_REQUEST,
+        `there is no job '${id}'`,
+        "'holdfast jobs --all' lists them; an ended one is remembered for an hour",
+      );
     return job;
   }
 

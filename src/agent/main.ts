@@ -5,8 +5,8 @@ import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { closeFd, followParent, lockFile, setSubreaper, setsid } from '../native.js';
 import { BaseEnvironment } from './base-environment.js';
 import { type Capture, parseCapture } from './capture.js';
-import { Connection } from './connection.js';
 import { SessionCgroup } from './cgroup.js';
+import { Connection } from './connection.js';
 import { type ContainmentMaker, groups } from './containment.js';
 import { Listener } from './listener.js';
 import { Readiness } from './readiness.js';
@@ -101,7 +101,8 @@ function tidy(stem: string): void {
     return; // the directory is gone, and they with it
   }
   if (lock === undefined) return;
-  for (const suffix of ['json', 'pass', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
+  // The notify socket: of an opener that was killed.
+  for (const suffix of ['json', 'pass', 'notify', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
   closeFd(lock);
 }
 

@@ -17,8 +17,16 @@ const ETXTBSY = 26;
 /** Errors that say "no more of that now", not "this can't be": EAGAIN, ENOMEM, ENFILE, EMFILE, ENOSPC. */
 const EXHAUSTED = [11, 12, 23, 24, 28];
 
+/** ENFILE, EMFILE. */
+const TABLE_FULL = [23, 24];
+
+/** Node's own errors have it below zero. 0: it has none. */
+function errnoOf(error: unknown): number {
+  return typeof error === 'object' && error !== null && 'errno' in error ? Math.abs(Number(error.errno)) : 0;
+}
+
 function isExhausted(error: unknown): boolean {
-  return error instanceof Error && 'errno' in error && EXHAUSTED.includes(Math.abs(Number(error.errno)));
+  return EXHAUSTED.includes(errnoOf(error));
 }
 
 /** A program that is being written is busy for as long as its writer takes to close it; 20 tries at 10 ms. */
@@ -117,7 +125,7 @@ export class Request {
       this.#containment ??= this.#host.contain(this.run);
       result = spawn(toSpawnRequest(this.#host.plan, this.run, this.#fds, this.#containment));
     } catch (error) {
-      if (isExhausted(error)) this.#refuseForWant();
+      if (isExhausted(error)) this.#refuseForWant(error);
       else this.#refuse(RefusalCode.INTERNAL, `the request could not be started: ${error instanceof Error ? error.message : String(error)}`, '');
       return;
     }
@@ -160,7 +168,7 @@ export class Request {
       return;
     }
     if (result.step === Step.FORK && EXHAUSTED.includes(result.errno)) {
-      this.#refuseForWant();
+      this.#refuseForWant(result);
       return;
     }
     const step = isStep(result.step) ? result.step : Step.EXEC;
@@ -169,8 +177,9 @@ export class Request {
     this.#finish();
   }
 
-  #refuseForWant(): void {
-    this.#refuse(RefusalCode.RESOURCES, 'the session has no room for another process', 'end some of what runs, or raise its limits');
+  #refuseForWant(want: unknown): void {
+    const what = TABLE_FULL.includes(errnoOf(want)) ? 'descriptors left' : 'room for another process';
+    this.#refuse(RefusalCode.RESOURCES, `the session has no ${what}`, 'run fewer commands at once, or raise its limits before it is opened');
   }
 
   #refuse(code: RefusalCode, message: string, hint: string): void {

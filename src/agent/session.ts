@@ -38,6 +38,9 @@ export class AgentSession implements RequestHost, ConnectionHost {
   readonly #live = new Set<Request>();
   readonly #byPid = new Map<number, Request>();
   readonly #connections = new Set<Connection>();
+  /** Counted as running, and not started yet. */
+  readonly #admitted: Request[] = [];
+  #isStarting = false;
   readonly #startedAt = Date.now();
   #state: 'serving' | 'stopping' = 'serving';
   #runs = 0;
@@ -127,10 +130,22 @@ export class AgentSession implements RequestHost, ConnectionHost {
   ended(request: Request): void {
     this.#live.delete(request);
     if (request.job !== '') this.#jobs.ended(request.job, request);
-    for (const next of this.#admission.leave(request)) next.start();
+    this.#startAll(this.#admission.leave(request));
     if (this.#live.size > 0) return;
     this.#drained?.();
     this.#restIfIdle();
+  }
+
+  /** One after another and not one inside another: each that cannot be started makes room for the next. */
+  #startAll(admitted: readonly Request[]): void {
+    this.#admitted.push(...admitted);
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      for (let next = this.#admitted.shift(); next !== undefined; next = this.#admitted.shift()) next.start();
+    } finally {
+      this.#isStarting = false;
+    }
   }
 
   // --- connections ---

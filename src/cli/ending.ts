@@ -1,7 +1,9 @@
 // How the `holdfast` command ends, decided in one place: 0 done, 1 failed, 2 misuse, or the signal that interrupted it.
-// The agent and the `runner-exec` fallback have rules of their own.
+// The agent and the `runner-exec` fallback have rules of their own, and so has `job wait`.
 
 import { HoldfastError } from '../errors.js';
+
+const EXIT_OURS = 125;
 
 export type Ending = { readonly kind: 'exit'; readonly code: number } | { readonly kind: 'signal'; readonly signal: number };
 
@@ -20,11 +22,23 @@ export class Interrupted extends Error {
 /** `job wait`: the command ends as the job did. */
 export class EndAs extends Error {
   readonly ending: Ending;
+  /** What is to be said all the same; empty: nothing. */
+  readonly words: string;
   /** @param waitStatus as waitpid(2) gives it for a process that ended. */
-  constructor(waitStatus: number) {
+  constructor(waitStatus: number, words = '') {
     super(`ends as wait status ${waitStatus}`);
+    this.words = words;
     const signal = waitStatus & 0x7f;
     this.ending = signal === 0 ? { kind: 'exit', code: (waitStatus >> 8) & 0xff } : { kind: 'signal', signal };
+  }
+}
+
+/** `job wait` could not tell how the job ended. 125, as of runner-exec: a job may well end with 1 or 2. */
+export class UnlikeJob extends Error {
+  override readonly cause: HoldfastError;
+  constructor(cause: HoldfastError) {
+    super(cause.message, { cause });
+    this.cause = cause;
   }
 }
 
@@ -33,13 +47,16 @@ export function endingOf(thrown: unknown): Ending {
   if (thrown === undefined) return { kind: 'exit', code: 0 };
   if (thrown instanceof Interrupted) return { kind: 'signal', signal: thrown.signal };
   if (thrown instanceof EndAs) return thrown.ending;
+  if (thrown instanceof UnlikeJob) return { kind: 'exit', code: EXIT_OURS };
   if (thrown instanceof HoldfastError && (thrown.code === 'USAGE' || thrown.code === 'NAME_INVALID')) return { kind: 'exit', code: 2 };
   return { kind: 'exit', code: 1 };
 }
 
 /** What goes to stderr for it, whole lines; empty when nothing is to be said. */
 export function describeFailure(thrown: unknown): string {
-  if (thrown === undefined || thrown instanceof SilentFailure || thrown instanceof Interrupted || thrown instanceof EndAs) return '';
+  if (thrown === undefined || thrown instanceof SilentFailure || thrown instanceof Interrupted) return '';
+  if (thrown instanceof EndAs) return thrown.words === '' ? '' : `holdfast: ${thrown.words}\n`;
+  if (thrown instanceof UnlikeJob) return describeFailure(thrown.cause);
   if (thrown instanceof HoldfastError) {
     const hint = thrown.hint === undefined ? '' : `hint: ${thrown.hint}\n`;
     return `holdfast: ${thrown.message}\n${outputOf(thrown)}${hint}`;

@@ -15,26 +15,31 @@ Examples:
   holdfast job wait web "$id"               exits as the job did
   holdfast job kill web "$id"`,
     );
-  addAction(job, 'wait', 'wait for the end of a job, and exit with its status');
-  addAction(job, 'logs', 'print what a job has written');
-  addAction(job, 'kill', 'end a job: SIGTERM, and SIGKILL after the grace');
+  addAction(job, 'wait', 'wait for the end of a job, and end as it did').addHelpText('after', WAIT_HELP);
+  addAction(job, 'logs', 'print what a job has written').option('-f, --follow', 'go on printing until the job ends');
+  addAction(job, 'kill', 'end a job and all that it started: SIGTERM, and SIGKILL after the grace; returns when it has ended');
 }
 
-function addAction(job: Command, action: 'wait' | 'logs' | 'kill', description: string): void {
-  job
+const WAIT_HELP = `
+Exit status: that of the job. A job that died of a signal: this command dies of
+the same one (a shell says 128 + its number). 124: the job was ended for its
+deadline (--timeout). 125: how it ended cannot be told, as when there is no such
+job, or the session was closed meanwhile.`;
+
+function addAction(job: Command, action: 'wait' | 'logs' | 'kill', description: string): Command {
+  return job
     .command(action)
     .description(description)
     .argument('<name>', 'the session')
     .argument('<id>', "the job, as 'holdfast jobs' shows it")
-    .action(async (name: string, id: string) => {
-      const control = await import('./job-control.js');
+    .action(async (name: string, id: string, { follow = false }: { follow?: boolean }) => {
       switch (action) {
         case 'wait':
-          return control.waitForJob(name, id);
+          return (await import('./job-control.js')).waitForJob(name, id);
         case 'logs':
-          return control.printJobLog(name, id);
+          return (await import('./job-log.js')).printJobLog(name, id, follow);
         case 'kill':
-          return control.killJob(name, id);
+          return (await import('./job-control.js')).killJob(name, id);
       }
     });
 }

@@ -18,7 +18,9 @@ const NONE: Jobserver = { there: false, fds: [] };
 /** @throws {HoldfastError} `USAGE` when `--jobserver` asks for one and there is none. */
 export function findJobserver(options: RunnerOptions, variables: Variables, isOpen: (fd: number) => boolean): Jobserver {
   const { jobserver } = options;
-  if (jobserver === 'off' || (options.exact && jobserver !== 'required')) return NONE;
+  // A job outlives the make that calls, and would keep its slots' pipe open, or a slot itself.
+  const unwanted = options.exact || options.detach;
+  if (jobserver === 'off' || (unwanted && jobserver !== 'required')) return NONE;
   const found = readAnnouncement(variables.find('MAKEFLAGS')?.toString('latin1'), isOpen);
   if (typeof found !== 'string') return found;
   if (jobserver !== 'required') return NONE;

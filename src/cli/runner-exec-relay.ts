@@ -18,6 +18,8 @@ export type Ended =
 export interface RelayOptions {
   /** Above it the agent is not believed to keep the deadline; `undefined`: no deadline. */
   readonly overdueMs: number | undefined;
+  /** It has waited for its turn for a second. */
+  onQueued(position: number): void;
   /** The target runs. Called once. */
   onStarted(spawned: Spawned): void;
 }
@@ -33,6 +35,7 @@ const EARLY: readonly Relayed[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SI
  */
 const SIGNAL_GRACE_MS = 500;
 const MAX_TIMER_MS = 0x7fffffff;
+const QUEUED_WORD_MS = 1000;
 
 /** Takes `socket`. Until `stop` is called, signals of the kinds above are ours. */
 export class Relay {
@@ -42,6 +45,7 @@ export class Relay {
   #spawned: Spawned | undefined;
   #earlyTimer: NodeJS.Timeout | undefined;
   #overdueTimer: NodeJS.Timeout | undefined;
+  #queuedTimer: NodeJS.Timeout | undefined;
   /** The target has stopped by this signal, and we have not followed yet. */
   #stop: number | undefined;
 
@@ -54,9 +58,14 @@ export class Relay {
       this.#overdueTimer = setTimeout(() => this.#end({ kind: 'overdue' }), Math.min(options.overdueMs, MAX_TIMER_MS));
     }
     this.#conversation = new Conversation(socket, request, {
+      onQueued: (position) => {
+        clearTimeout(this.#queuedTimer);
+        this.#queuedTimer = setTimeout(() => options.onQueued(position), QUEUED_WORD_MS);
+      },
       onSpawned: (spawned) => {
         this.#spawned = spawned;
         clearTimeout(this.#earlyTimer);
+        clearTimeout(this.#queuedTimer);
         options.onStarted(spawned);
       },
       onStopped: (signal) => this.#onStopped(signal),
@@ -80,6 +89,7 @@ export class Relay {
   #end(ended: Ended): void {
     clearTimeout(this.#earlyTimer);
     clearTimeout(this.#overdueTimer);
+    clearTimeout(this.#queuedTimer);
     this.#conversation.close();
     this.#settle(ended);
   }

@@ -157,6 +157,9 @@ class RunnerExec {
         { frame: encodeRun(request), fds, detach, session: address.label },
         {
           overdueMs: timeoutMs === undefined ? undefined : timeoutMs + (killGraceMs ?? UNKNOWN_GRACE_MS) + DEADLINE_SLACK_MS,
+          onQueued: (position) => {
+            if (isTty(2)) say(`'${toText(this.#options.command[0] ?? '')}' waits for its turn, at position ${position}`, undefined);
+          },
           onStarted: () => {
             if (!detach) releaseDescriptors(passed);
           },

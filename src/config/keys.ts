@@ -85,7 +85,13 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
   kill_grace: { group: LIFE, placeholder: 'DUR', flag: 'once', fallback: '2s', about: 'from SIGTERM to SIGKILL' },
   max_concurrent: { group: LIFE, placeholder: 'N', flag: 'count', fallback: '0', about: 'commands at once; 0: no limit' },
   max_queue: { group: LIFE, placeholder: 'N', flag: 'count', fallback: '1024', about: 'commands that may wait for a turn' },
-  job_output_limit: { group: LIFE, placeholder: 'SIZE', flag: 'once', fallback: '64M', about: "how much of a detached job's output is kept" },
+  job_output_limit: {
+    group: LIFE,
+    placeholder: 'SIZE',
+    flag: 'once',
+    fallback: '64M',
+    about: "how much of a detached job's output is kept",
+  },
   containment: {
     group: LIFE,
     placeholder: 'KIND',

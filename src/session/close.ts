@@ -5,10 +5,10 @@ import { rmSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
 import { killProcess } from '../native.js';
+import { descendantsOf, endAll, findProcess, isAlive, type ProcessFacts } from '../process-tree.js';
 import { AgentFrozenError, ask } from './control.js';
 import { endLauncher, isGone } from './launcher-end.js';
 import { findPlace, type SessionPlace } from './place.js';
-import { descendantsOf, endAll, findProcess, isAlive, type ProcessFacts } from '../process-tree.js';
 import { findRecordLeniently } from './record.js';
 import { type SessionLock, waitForLock } from './session-lock.js';
 
@@ -52,7 +52,7 @@ async function closeLocked(place: SessionPlace, lock: SessionLock, options: Clos
     if (agent === undefined && record === undefined) throw notOpen(place.name);
     const graceMs = options.graceMs ?? record?.definition.killGraceMs ?? 0;
     if (agent !== undefined) await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS : 0);
-    if (record !== undefined) await endLauncher(record, LAUNCHER_MS);
+    if (record !== undefined) await endLauncher(record, place.shown.stem, LAUNCHER_MS);
     place.clear();
     rmSync(place.files.log, { force: true });
   } finally {

@@ -7,8 +7,8 @@ import { addressOf, connectSession, type SessionAddress } from '../client/connec
 import { refusalError } from '../client/refusal.js';
 import { HoldfastError } from '../errors.js';
 import { peerCredentials } from '../native.js';
-import { type AgentMessage, encodeControl, ProtocolError, parseAgentFrame } from '../protocol/messages.js';
 import { findProcess } from '../process-tree.js';
+import { type AgentMessage, encodeControl, ProtocolError, parseAgentFrame } from '../protocol/messages.js';
 
 export type ControlRequest = { readonly op: string; readonly [member: string]: unknown };
 export type ControlAnswer = Readonly<Record<string, unknown>>;

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
 import { closeOnExecFrom, setSubreaper } from '../native.js';
-import type { LaunchCommand } from './launch-command.js';
 import { descendantsOf, endAll, isAlive, livingProcesses, type ProcessFacts } from '../process-tree.js';
+import type { LaunchCommand } from './launch-command.js';
 
 export interface LauncherEnd {
   readonly code: number | null;

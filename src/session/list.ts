@@ -6,10 +6,10 @@ import { resolve } from 'node:path';
 import { openRuntimeDirectory, runtimeDirectoryPath } from '../client/runtime-directory.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd } from '../native.js';
+import { isAlive } from '../process-tree.js';
 import { ask } from './control.js';
 import type { SessionDefinition } from './definition.js';
 import { isStale } from './freshness.js';
-import { isAlive } from '../process-tree.js';
 import { findRecordLeniently, type SessionRecord } from './record.js';
 
 const ANSWER_MS = 2_000;

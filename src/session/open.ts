@@ -53,7 +53,11 @@ export async function openSession(definition: SessionDefinition, options: OpenOp
   try {
     const lock = await waitForTurn(place, definition, options);
     try {
-      return await openLocked(place, lock, definition, options);
+      return await openLocked(place, definition, options);
+    } catch (error) {
+      // Asking for the lock made its file.
+      lock.releaseAndRemove();
+      throw error;
     } finally {
       lock.release();
     }
@@ -74,12 +78,7 @@ async function waitForTurn(place: SessionPlace, definition: SessionDefinition, o
   });
 }
 
-async function openLocked(
-  place: SessionPlace,
-  lock: SessionLock,
-  definition: SessionDefinition,
-  options: OpenOptions,
-): Promise<OpenedSession> {
+async function openLocked(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<OpenedSession> {
   const record = recordOf(definition);
   const live = await findLiveAgent(definition.name);
   if (live !== undefined) {
@@ -93,7 +92,6 @@ async function openLocked(
   } catch (error) {
     place.clear();
     removeEmpty(place.files.log);
-    lock.releaseAndRemove();
     throw error;
   }
 }
@@ -162,7 +160,7 @@ async function launch(place: SessionPlace, record: SessionRecord, options: OpenO
 /** The launcher of a killed agent, or of a killed opener: it may still be entering, and its agent would take our socket for its own. */
 async function endEarlier(place: SessionPlace): Promise<void> {
   const earlier = findRecordLeniently(place.files.record);
-  if (earlier !== undefined) await endLauncher(earlier, EARLIER_LAUNCHER_MS);
+  if (earlier !== undefined) await endLauncher(earlier, place.shown.stem, EARLIER_LAUNCHER_MS);
 }
 
 /** A log that says nothing is no help to anybody. */

@@ -32,7 +32,7 @@ def place_of(facts):
 
 def relation(number, **known):
     """The first of `known` that has this number: its name, with blanks."""
-    return next((name.replace("_", " ") for name, value in known.items() if value == number), "another")
+    return next((name.replace("_", " ").replace("caller s", "caller's") for name, value in known.items() if value == number), "another")
 
 
 def type_of(mode):
@@ -73,7 +73,6 @@ def normal(raw, seen):
     for key, name in STATUS.items():
         if key in status:
             facts[name] = " ".join(status[key].split())
-    facts["signals.caught"] = without_of_the_library(facts["signals.caught"])
     for name, limit in zip(LIMITS, raw["limits"]):
         facts[f"limits.{name}"] = limit
     facts["argv"] = raw["argv"]

@@ -280,6 +280,7 @@ static void act_signals(void) {
                            SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGIO,   SIGRTMIN};
   sigset_t set;
   siginfo_t info;
+  bool terminated = false;
   sigemptyset(&set);
   for (size_t i = 0; i < sizeof catchable / sizeof *catchable; i++) {
     struct sigaction action;
@@ -289,10 +290,12 @@ static void act_signals(void) {
   event("ready", "%s", "");
   for (;;) {
     struct winsize size = {0};
-    int number_seen = sigwaitinfo(&set, &info);
+    const struct timespec now = {0, 0};
+    int number_seen = terminated ? sigtimedwait(&set, &info, &now) : sigwaitinfo(&set, &info);
     if (number_seen == SIGWINCH) ioctl(0, TIOCGWINSZ, &size);
     if (number_seen > 0) event("signal", ",\"number\":%d,\"code\":%d,\"sender\":%d,\"rows\":%u", number_seen, info.si_code, (int)info.si_pid, size.ws_row);
-    if (number_seen == SIGTERM) return;
+    if (number_seen == SIGTERM) terminated = true;
+    if (terminated && number_seen < 0) return; /* what was sent before it may have a higher number, and comes after it */
   }
 }
 

@@ -1,6 +1,17 @@
 // Pins DESIGN section 4 "Session life" with the built programs: one agent, its own files and nobody else's, an end without remains.
 
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -68,7 +79,7 @@ describe('opening', () => {
     rmSync(path);
     expect(runtimeFiles()).toEqual([]);
 
-    const server: Server = createServer((socket) => socket.on('error', () => {}));
+    const server: Server = createServer((socket) => socket.on('error', () => {}).resume());
     await new Promise<void>((resolve) => server.listen(path, resolve));
     try {
       const second = await holdfast.holdfast(['open', 'plain', '--', 'env']);
@@ -187,6 +198,7 @@ describe('names and directories', () => {
 
   it('of another user is refused by both, whoever is root', async (t) => {
     needs(t, 'root', 'setpriv');
+    chmodSync(holdfast.directory, 0o711);
     const folder = holdfast.folder();
     const theirs = join(folder, 'theirs');
     const roots = join(folder, 'roots');
@@ -204,6 +216,7 @@ describe('names and directories', () => {
     const session = await holdfast.open('mine');
     const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const;
     if ((await holdfast.run([...as, programs.runnerExec, '--version'])).code !== 0) return;
+    chmodSync(holdfast.directory, 0o711);
     // The other way round: a socket that the client may connect to, of an agent that is not its user's.
     const folder = holdfast.folder();
     chownSync(folder, 65534, 65534);
@@ -291,6 +304,7 @@ describe('a supervisor', () => {
 
     const killed = await inForeground('front');
     killed.supervisor.close();
+    await eventually(() => expect(runtimeFiles()).not.toContain('front.notify'));
     process.kill(killed.pid, 'SIGKILL');
     const { code, stderr } = await killed.opener.ended;
     expect(code).toBe(1);

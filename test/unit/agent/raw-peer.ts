@@ -48,17 +48,19 @@ export class RawPeer {
     }
   }
 
-  /** Takes the next whole frame off what came. */
+  /** Takes the next whole frame off what came. Rejects at once when there will be none. */
   async nextFrame(): Promise<{ kind: number; fdCount: number; body: Buffer }> {
-    return await eventually(() => {
+    const end = await eventually(() => {
       this.#read();
-      const end = this.#bytes.length < HEADER_BYTES ? Infinity : HEADER_BYTES + this.#bytes.readUInt32BE(0);
-      if (this.#bytes.length < end)
-        throw new Error(`no whole frame in ${this.#bytes.length} bytes${this.#hasEnded ? ', and it has closed' : ''}`);
-      const frame = { kind: this.#bytes.readUInt8(4), fdCount: this.#bytes.readUInt8(5), body: this.#bytes.subarray(HEADER_BYTES, end) };
-      this.#bytes = this.#bytes.subarray(end);
-      return frame;
+      const bytes = this.#bytes.length < HEADER_BYTES ? Infinity : HEADER_BYTES + this.#bytes.readUInt32BE(0);
+      if (this.#bytes.length >= bytes) return bytes;
+      if (this.#hasEnded) return undefined;
+      throw new Error(`no whole frame in ${this.#bytes.length} bytes`);
     });
+    if (end === undefined) throw new Error(`the agent has closed after ${this.#bytes.length} bytes of a frame`);
+    const frame = { kind: this.#bytes.readUInt8(4), fdCount: this.#bytes.readUInt8(5), body: this.#bytes.subarray(HEADER_BYTES, end) };
+    this.#bytes = this.#bytes.subarray(end);
+    return frame;
   }
 
   /** Waits until the agent has closed the connection. */

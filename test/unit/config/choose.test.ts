@@ -112,6 +112,7 @@ describe('open with a name', () => {
       killGraceMs: 2000,
       maxConcurrent: 0,
       maxQueue: 1024,
+      jobOutputLimitBytes: 67_108_864,
       containment: 'auto',
     });
   });

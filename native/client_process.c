@@ -1,0 +1,75 @@
+#include "client_process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 96 };
+
+bool process_read_file(const char *path, char *into, size_t room) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t got = fd < 0 ? -1 : read(fd, into, room - 1);
+  if (fd >= 0) close(fd);
+  into[got < 0 ? 0 : got] = '\0';
+  return got > 0;
+}
+
+pid_t process_number(int pidfd) {
+  char path[64], text[1024];
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+  const char *line = process_read_file(path, text, sizeof text) ? strstr(text, "\nPid:") : NULL;
+  long number = line == NULL ? 0 : strtol(line + strlen("\nPid:"), NULL, 10);
+  return number > 1 ? (pid_t)number : 0;
+}
+
+/* proc_pid_syscall(5): the number and the arguments of the call that a thread is in; a stopped one is still in it. */
+static bool thread_reads(int pid, const char *thread, const struct stat *terminal) {
+  char path[PATH_BYTES], text[256];
+  struct stat facts;
+  snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", pid, thread);
+  if (!process_read_file(path, text, sizeof text)) return false;
+  char *rest;
+  long call = strtol(text, &rest, 10);
+  if (rest == text || (call != SYS_read && call != SYS_readv)) return false;
+  snprintf(path, sizeof path, "/proc/%d/fd/%lu", pid, strtoul(rest, NULL, 16));
+  return stat(path, &facts) == 0 && S_ISCHR(facts.st_mode) && facts.st_rdev == terminal->st_rdev;
+}
+
+static bool process_reads(int pid, const struct stat *terminal) {
+  char path[PATH_BYTES];
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR *threads = opendir(path);
+  bool reads = false;
+  if (threads == NULL) return false;
+  for (struct dirent *entry; !reads && (entry = readdir(threads)) != NULL;) reads = entry->d_name[0] != '.' && thread_reads(pid, entry->d_name, terminal);
+  closedir(threads);
+  return reads;
+}
+
+/* Field 5 of /proc/PID/stat; the name in field 2 may hold anything. */
+static long group_of(int pid) {
+  char path[PATH_BYTES], text[512];
+  long group = -1;
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  const char *end = process_read_file(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+  return end != NULL && sscanf(end, ") %*c %*d %ld", &group) == 1 ? group : -1;
+}
+
+bool process_group_reads(int pidfd, int terminal) {
+  struct stat facts;
+  long group = process_number(pidfd);
+  DIR *proc = group > 0 && fstat(terminal, &facts) == 0 ? opendir("/proc") : NULL;
+  bool reads = false;
+  if (proc == NULL) return false;
+  for (struct dirent *entry; !reads && (entry = readdir(proc)) != NULL;) {
+    int pid = (int)strtol(entry->d_name, NULL, 10);
+    reads = pid > 0 && group_of(pid) == group && process_reads(pid, &facts);
+  }
+  closedir(proc);
+  return reads;
+}
