@@ -31,9 +31,12 @@ function quoted(words) {
 }
 
 /** Runs one command to its end, shows it as typed, and returns how long it took. */
-function show(display, argv, { env, cwd, input = '' }) {
+function show(display, argv, { env, cwd, input }) {
   const startedAt = performance.now();
-  const { status, signal, stdout, stderr, error } = spawnSync(argv[0], argv.slice(1), { env, cwd, input, encoding: 'utf8' });
+  // Node's pipe is a socket, and a bash that finds one at its input takes itself for a remote shell and reads .bashrc.
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const options = { env, cwd, input, encoding: 'utf8', stdio: [stdin, 'pipe', 'pipe'] };
+  const { status, signal, stdout, stderr, error } = spawnSync(argv[0], argv.slice(1), options);
   const tookMs = performance.now() - startedAt;
   if (error) fail(`cannot run '${argv[0]}': ${error.message}`);
   console.log(`$ ${display}`);

@@ -2,7 +2,7 @@
 
 import { HoldfastError } from '../errors.js';
 import { findPlace } from '../session/place.js';
-import { findRecord, type SessionRecord } from '../session/record.js';
+import { findRecordLeniently, type SessionRecord } from '../session/record.js';
 
 export interface Opened {
   readonly record: SessionRecord;
@@ -14,7 +14,7 @@ export interface Opened {
 export function readOpened(name: string): Opened {
   const place = findPlace(name);
   try {
-    const record = place === undefined ? undefined : findRecord(place.files.record);
+    const record = place === undefined ? undefined : findRecordLeniently(place.files.record);
     if (place !== undefined && record !== undefined) return { record, socket: place.shown.socket, log: place.shown.log };
   } finally {
     place?.close();

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
 import { VERSION } from '../protocol/limits.js';
-import { parseDefinition, type SessionDefinition } from './definition.js';
+import { DEFINITION_DEFAULTS, parseDefinition, type SessionDefinition } from './definition.js';
 
 /** Names and values are bytes, written as latin1: one character a byte. */
 export type BytePairs = ReadonlyArray<readonly [name: string, value: string]>;
@@ -40,7 +40,7 @@ const pairs = v.array(v.tuple([v.string(), v.string()]));
 
 const RECORD = v.object({
   protocol: v.literal(VERSION),
-  definition: v.unknown(),
+  definition: v.record(v.string(), v.unknown()),
   declared: pairs,
   weak: pairs,
   inputs: v.array(v.object({ path: v.string(), sha256: v.nullable(v.string()) })),
@@ -69,7 +69,8 @@ export function parseRecord(text: string): SessionRecord {
       },
     );
   }
-  return { ...result.output, definition: parseDefinition(result.output.definition) };
+  // One of an older version may lack what came later.
+  return { ...result.output, definition: parseDefinition({ ...DEFINITION_DEFAULTS, ...result.output.definition }) };
 }
 
 /**
