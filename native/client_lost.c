@@ -75,6 +75,8 @@ void lost_settle(struct ending *ending) {
   if (!ending->spawned || ending->pidfd < 0) return;
   if (has_ended(ending->pidfd, 0)) {
     ending->status_known = read_status(ending->pidfd, &ending->wait_status);
+    /* What it has left in its group. By number that would not be safe any more: the group may be gone, and the number another's. */
+    send_to(ending->pidfd, SIGKILL, WHOLE_GROUP);
     return;
   }
   kill_group(ending->pidfd);

@@ -33,7 +33,7 @@ static bool is_of_the_shell(const char *name) {
 static int say_not_found(const char *name, const struct session *session) {
   char hint[TEXT_BYTES];
   if (strchr(name, '/') != NULL) {
-    say(NULL, "cannot run '%s': no such file", name);
+    say("a path with a slash is taken from the command's working directory", "cannot run '%s': no such file", name);
     return EXIT_NOT_FOUND;
   }
   if (is_of_the_shell(name)) snprintf(hint, sizeof hint, "it is a shell builtin: run it as sh -c '%s ...', or bash -c", name);

@@ -24,6 +24,7 @@ struct warden {
   int control;
   int signals;
   pid_t target; /* 0 once it has ended */
+  pid_t group;  /* its own, with or without it */
 };
 
 static void report(const struct warden *warden, const struct warden_report *news, size_t bytes) {
@@ -32,43 +33,61 @@ static void report(const struct warden *warden, const struct warden_report *news
   while (n == -1 && errno == EINTR); /* EPIPE: the agent is gone, which poll will tell */
 }
 
-/* Field 4 of /proc/PID/stat, or -1. */
-static pid_t parent_of(pid_t pid) {
+struct process { pid_t pid, parent, group, session; };
+
+/* Fields 4 to 6 of /proc/PID/stat. False: it is gone. */
+static bool look_at(pid_t pid, struct process *out) {
   char path[32], line[512];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd == -1) return -1;
+  if (fd == -1) return false;
   ssize_t n = read(fd, line, sizeof line - 1);
   close(fd);
-  if (n <= 0) return -1;
+  if (n <= 0) return false;
   line[n] = '\0';
   const char *end = strrchr(line, ')'); /* the name in field 2 may hold anything */
-  return end == NULL || strlen(end) < 4 ? -1 : (pid_t)strtol(end + 4, NULL, 10);
+  out->pid = pid;
+  return end != NULL && sscanf(end, ") %*c %d %d %d", &out->parent, &out->group, &out->session) == 3;
 }
 
 /* Every descendant of this process, parents before their children's turn: one look at /proc. Returns their number. */
-static size_t held(pid_t found[MAX_HELD]) {
-  static pid_t pids[MAX_HELD], parents[MAX_HELD];
+static size_t held(struct process found[MAX_HELD]) {
+  static struct process all[MAX_HELD];
   size_t total = 0, count = 0;
   DIR *proc = opendir("/proc");
   if (proc == NULL) return 0;
   for (struct dirent *entry; (entry = readdir(proc)) != NULL && total < MAX_HELD;) {
     pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-    if (pid > 0 && (parents[total] = parent_of(pid)) > 0) pids[total++] = pid;
+    if (pid > 0 && look_at(pid, &all[total])) total++;
   }
   closedir(proc);
   for (size_t next = 0; next <= count; next++) {
-    pid_t parent = next == 0 ? getpid() : found[next - 1];
+    pid_t parent = next == 0 ? getpid() : found[next - 1].pid;
     for (size_t i = 0; i < total; i++)
-      if (parents[i] == parent && count < MAX_HELD) found[count++] = pids[i];
+      if (all[i].parent == parent && count < MAX_HELD) found[count++] = all[i];
   }
   return count;
 }
 
-static size_t signal_all(int signal_number) {
-  static pid_t found[MAX_HELD];
+static struct process found[MAX_HELD];
+
+static void signal_all(int signal_number) {
   size_t count = held(found);
-  for (size_t i = 0; i < count; i++) kill(found[i], signal_number);
+  for (size_t i = 0; i < count; i++) kill(found[i].pid, signal_number);
+}
+
+/* In whole groups where a group is certainly of this request: the target's, and those of sessions that were made by what the
+ * target started. The kernel delivers to a group at one blow, also to a member that is forking just now: whoever lives for a
+ * shorter time than a look at /proc takes, as in a fork storm, is reached in no other way. */
+static size_t strike(const struct warden *warden, int signal_number) {
+  size_t count = held(found);
+  pid_t own = getsid(0);
+  for (size_t i = 0; i < count; i++) {
+    bool whole = found[i].group > 1 && (found[i].group == warden->group || found[i].session != own);
+    bool is_told = false;
+    for (size_t j = 0; whole && j < i && !is_told; j++) is_told = found[j].group == found[i].group;
+    if (!is_told) kill(whole ? -found[i].group : found[i].pid, signal_number);
+  }
   return count;
 }
 
@@ -92,9 +111,9 @@ static bool reap(struct warden *warden) {
 static void end_all(struct warden *warden) {
   while (reap(warden)) {
     size_t before, now = 0;
-    do before = now, now = signal_all(SIGSTOP);
+    do before = now, now = strike(warden, SIGSTOP);
     while (now > before);
-    signal_all(SIGKILL);
+    strike(warden, SIGKILL);
     struct pollfd wait = {.fd = warden->signals, .events = POLLIN};
     poll(&wait, 1, 20);
     struct signalfd_siginfo drained;
@@ -168,7 +187,7 @@ int warden_main(int argc, char **argv) {
   news.news = started ? WARDEN_STARTED : WARDEN_FAILED;
   news.step = result.step;
   news.error = result.error;
-  news.pid = warden.target = result.pid;
+  news.pid = warden.target = warden.group = result.pid;
   if (!started) memcpy(news.subject, result.subject, sizeof news.subject);
   report(&warden, &news, started ? offsetof(struct warden_report, subject) : sizeof news);
   if (started) watch(&warden);

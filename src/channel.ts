@@ -91,7 +91,8 @@ export class Channel {
     if (sent === frame.length) return;
     this.#unsent.push(frame.subarray(sent));
     this.#unsentBytes += frame.length - sent;
-    if (this.#unsentBytes > MAX_UNSENT_BYTES) queueMicrotask(() => this.#fail(new ProtocolError('FRAME_TOO_LARGE', 'the peer does not read')));
+    if (this.#unsentBytes > MAX_UNSENT_BYTES)
+      queueMicrotask(() => this.#fail(new ProtocolError('FRAME_TOO_LARGE', 'the peer does not read')));
     else watch(this.#fd, { readable: true, writable: true }, (ready) => this.#onReady(ready));
   }
 
@@ -160,7 +161,8 @@ export class Channel {
       if (got === undefined) return;
       if (got.bytes === 0) {
         closeFds(got.fds);
-        return this.#fail(this.#partial === undefined ? undefined : new ProtocolError('BODY_MALFORMED', 'the stream ended inside a frame'));
+        this.#fail(this.#partial === undefined ? undefined : new ProtocolError('BODY_MALFORMED', 'the stream ended inside a frame'));
+        return;
       }
       if (got.fds.length > 0) {
         if (this.#pendingFds.length > 0) {
@@ -208,7 +210,12 @@ export class Channel {
       this.#partialBytes = 0;
       return;
     }
-    if (this.#partial === undefined || rest.buffer !== this.#partial.buffer || rest.byteOffset !== this.#partial.byteOffset || capacity > this.#partial.length) {
+    if (
+      this.#partial === undefined ||
+      rest.buffer !== this.#partial.buffer ||
+      rest.byteOffset !== this.#partial.byteOffset ||
+      capacity > this.#partial.length
+    ) {
       const grown = Buffer.allocUnsafe(Math.max(capacity, rest.length));
       rest.copy(grown);
       this.#partial = grown;

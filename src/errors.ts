@@ -37,7 +37,7 @@ export type HoldfastErrorCode = (typeof HOLDFAST_ERROR_CODES)[number];
 /** Our own failure. A target that exits non-zero is an `Outcome`, never an error. */
 export class HoldfastError extends Error {
   static {
-    this.prototype.name = 'HoldfastError';
+    HoldfastError.prototype.name = 'HoldfastError';
   }
   /** What the user can do next: one sentence, or absent. Never repeats the message. */
   readonly hint: string | undefined;

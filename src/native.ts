@@ -75,7 +75,7 @@ const ETOOMANYREFS = 109;
 /** A system call that failed. `code` is its name, as in `ECONNREFUSED`. */
 export class NativeError extends Error {
   static {
-    this.prototype.name = 'NativeError';
+    NativeError.prototype.name = 'NativeError';
   }
   readonly code: string;
   readonly errno: number;
@@ -252,9 +252,7 @@ export interface SpawnRequest {
 /** Owned by the caller: `pidfd` (−1 where the kernel gives none) and the warden's `control` socket. */
 export type Started = { started: true; pid: number; pidfd: number; warden: { pid: number; control: number } | undefined };
 
-export type SpawnResult =
-  | Started
-  | { started: false; step: number; errno: number; subject: Buffer };
+export type SpawnResult = Started | { started: false; step: number; errno: number; subject: Buffer };
 
 /** Starts a target; returns when its exec has succeeded or failed. Blocks for that long (about 0.2 ms). */
 export function spawn(request: SpawnRequest): SpawnResult {
@@ -311,7 +309,19 @@ const changeOut = new Float64Array(11);
 function changeRead(): ChildChange {
   const [pid = 0, waitStatus = 0, userUs = 0, systemUs = 0, maxRssKib = 0, minorFaults = 0, majorFaults = 0, blocksIn = 0] = changeOut;
   const [blocksOut = 0, voluntarySwitches = 0, involuntarySwitches = 0] = changeOut.subarray(8);
-  return { pid, waitStatus, userUs, systemUs, maxRssKib, minorFaults, majorFaults, blocksIn, blocksOut, voluntarySwitches, involuntarySwitches };
+  return {
+    pid,
+    waitStatus,
+    userUs,
+    systemUs,
+    maxRssKib,
+    minorFaults,
+    majorFaults,
+    blocksIn,
+    blocksOut,
+    voluntarySwitches,
+    involuntarySwitches,
+  };
 }
 
 /**

@@ -30,7 +30,14 @@ export function findProcess(pid: number): ProcessFacts | undefined {
   }
   // Field 2 may hold blanks and brackets; field 3 follows the last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { pid, state: fields[0] ?? '', ppid: Number(fields[1]), pgid: Number(fields[2]), sid: Number(fields[3]), startTicks: Number(fields[19]) };
+  return {
+    pid,
+    state: fields[0] ?? '',
+    ppid: Number(fields[1]),
+    pgid: Number(fields[2]),
+    sid: Number(fields[3]),
+    startTicks: Number(fields[19]),
+  };
 }
 
 /** @param startTicks tells it from a later process with the same number. */

@@ -5,10 +5,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeFd, killProcess, openDirectory } from '../native.js';
+import { isAlive } from '../process-tree.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 import { type Guard, startGuard } from './guard.js';
-import { isAlive } from '../process-tree.js';
 
 /** Empty cgroups kept ready, from the start on, so that the agent's descriptors are as many at rest as after any load. */
 const SPARE = 8;
@@ -22,8 +22,8 @@ export function ownCgroupDirectory(mountinfo: string, cgroups: string): string |
     const [left = '', right = ''] = line.split(' - ');
     if (!right.startsWith('cgroup2 ')) continue;
     const [, , , root = '/', mountPoint = ''] = left.split(' ');
-    const inside = pathBelow(unescape(root), own);
-    if (inside !== undefined) return join(unescape(mountPoint), inside);
+    const inside = pathBelow(unescapeOctal(root), own);
+    if (inside !== undefined) return join(unescapeOctal(mountPoint), inside);
   }
   return undefined;
 }
@@ -38,7 +38,7 @@ function pathBelow(root: string, own: string): string | undefined {
 }
 
 /** Blanks and the like are octal escapes in mountinfo. */
-function unescape(path: string): string {
+function unescapeOctal(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 

@@ -47,7 +47,10 @@ export class Connection implements Reply {
   static serve(host: ConnectionHost, fd: number): void {
     let connection: Connection;
     try {
-      if (peerCredentials(fd).uid !== process.geteuid?.()) return closeFd(fd);
+      if (peerCredentials(fd).uid !== process.geteuid?.()) {
+        closeFd(fd);
+        return;
+      }
       connection = new Connection(host, fd);
     } catch (error) {
       closeFd(fd);
@@ -146,12 +149,20 @@ export function refusalOf(error: unknown): Buffer {
   if (error instanceof Refused) return encodeRefused({ code: error.code, message: error.message, hint: error.hint });
   if (error instanceof ProtocolError) {
     if (error.code === 'VERSION')
-      return encodeRefused({ code: RefusalCode.VERSION, message: error.message, hint: 'close the session and open it again with the same version of holdfast' });
+      return encodeRefused({
+        code: RefusalCode.VERSION,
+        message: error.message,
+        hint: 'close the session and open it again with the same version of holdfast',
+      });
     const code = error.code === 'FRAME_TOO_LARGE' ? RefusalCode.TOO_LARGE : RefusalCode.BAD_REQUEST;
     return encodeRefused({ code, message: error.message, hint: '' });
   }
   // Descriptors that did not fit into our table were lost on the way.
   if (error instanceof Error && 'code' in error && ['EMSGSIZE', 'EMFILE', 'ENFILE'].includes(String(error.code)))
-    return encodeRefused({ code: RefusalCode.RESOURCES, message: 'the session has no descriptors left', hint: 'run fewer commands at once, or raise the limit of open files before the session is opened' });
+    return encodeRefused({
+      code: RefusalCode.RESOURCES,
+      message: 'the session has no descriptors left',
+      hint: 'run fewer commands at once, or raise the limit of open files before the session is opened',
+    });
   return encodeRefused({ code: RefusalCode.INTERNAL, message: error instanceof Error ? error.message : String(error), hint: '' });
 }

@@ -2,8 +2,8 @@
 // This file: the interface, and its plainest form, the process group. cgroup.ts has the exact one.
 
 import { type ChildChange, killGroup, type Started } from '../native.js';
-import type { RunRequest } from '../protocol/run.js';
 import { groupMembers } from '../process-tree.js';
+import type { RunRequest } from '../protocol/run.js';
 
 export interface Containment {
   readonly kind: 'group' | 'cgroup' | 'warden';

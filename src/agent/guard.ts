@@ -1,9 +1,9 @@
 // The session's guard: a tiny process that outlives the agent by an instant, to end what an agent killed outright leaves in the
 // session's cgroup (native/guard.c). Its only tie to the agent is a pipe whose end it waits for.
 
+import { installed } from '../install.js';
 import { closeFd, makePipe, spawn } from '../native.js';
 import { packStrings } from '../protocol/strings.js';
-import { installed } from '../install.js';
 
 export interface Guard {
   pid: number;

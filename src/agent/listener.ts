@@ -1,8 +1,8 @@
 // The session's socket: bound under a temporary name, then linked to its own, so that it never exists without an agent behind
 // it and two agents can never both have it. DESIGN section 4 "Session life".
 
-import { linkSync, statSync, unlinkSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { linkSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { acceptUnix, closeFd, listenUnix, NativeError, openDirectory, send, unwatch, watch } from '../native.js';
 import { encodeRefused } from '../protocol/agent-message.js';
@@ -69,7 +69,10 @@ export class Listener {
         if (!(error instanceof NativeError) || error.syscall !== 'accept4') throw error;
         // A peer that went away while it waited is no trouble of ours.
         if (error.code === 'ECONNABORTED') continue;
-        if (this.#spare === -1 || !['EMFILE', 'ENFILE'].includes(error.code)) return this.#pause();
+        if (this.#spare === -1 || !['EMFILE', 'ENFILE'].includes(error.code)) {
+          this.#pause();
+          return;
+        }
         this.#refuseOne();
       }
     }

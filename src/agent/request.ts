@@ -126,7 +126,12 @@ export class Request {
       result = spawn(toSpawnRequest(this.#host.plan, this.run, this.#fds, this.#containment));
     } catch (error) {
       if (isExhausted(error)) this.#refuseForWant(error);
-      else this.#refuse(RefusalCode.INTERNAL, `the request could not be started: ${error instanceof Error ? error.message : String(error)}`, '');
+      else
+        this.#refuse(
+          RefusalCode.INTERNAL,
+          `the request could not be started: ${error instanceof Error ? error.message : String(error)}`,
+          '',
+        );
       return;
     }
     this.#spawnUs = Math.round((performance.now() - before) * 1000);
@@ -179,7 +184,11 @@ export class Request {
 
   #refuseForWant(want: unknown): void {
     const what = TABLE_FULL.includes(errnoOf(want)) ? 'descriptors left' : 'room for another process';
-    this.#refuse(RefusalCode.RESOURCES, `the session has no ${what}`, 'run fewer commands at once, or raise its limits before it is opened');
+    this.#refuse(
+      RefusalCode.RESOURCES,
+      `the session has no ${what}`,
+      'run fewer commands at once, or raise its limits before it is opened',
+    );
   }
 
   #refuse(code: RefusalCode, message: string, hint: string): void {
@@ -231,7 +240,11 @@ export class Request {
         const graceMs = this.run.killGraceMs ?? this.#host.killGraceMs;
         this.#containment?.signal(SIGTERM);
         this.#containment?.signal(SIGCONT);
-        this.#state = { kind: 'sweeping', kill: setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS)), poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS) };
+        this.#state = {
+          kind: 'sweeping',
+          kill: setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS)),
+          poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS),
+        };
         return true;
       }
       case 'ended':
@@ -293,7 +306,9 @@ export class Request {
           spawnUs: this.#spawnUs,
           runUs: Math.round((performance.now() - this.#startedAt) * 1000),
         },
-        tree: this.run.report ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined }) : { cpuUs: undefined, peakBytes: undefined },
+        tree: this.run.report
+          ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined })
+          : { cpuUs: undefined, peakBytes: undefined },
         leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
       }),
     );
@@ -341,4 +356,3 @@ export class Request {
     this.#fds = [];
   }
 }
-

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type ChildChange, closeFds, watchChildren } from '../native.js';
+import { descendantsOf, endAll } from '../process-tree.js';
 import { encodeQueued } from '../protocol/agent-message.js';
 import type { JsonObject } from '../protocol/json.js';
 import { RefusalCode } from '../protocol/numbers.js';
@@ -10,7 +11,6 @@ import { Admission } from './admission.js';
 import { type Connection, type ConnectionHost, Refused, refusalOf } from './connection.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 import { Jobs } from './jobs.js';
-import { descendantsOf, endAll } from '../process-tree.js';
 import { type Reply, Request, type RequestHost } from './request.js';
 import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
 
@@ -75,7 +75,11 @@ export class AgentSession implements RequestHost, ConnectionHost {
     const admitted = this.#admission.admit(request);
     if (admitted === 'run') request.start();
     else if (admitted === 'full') {
-      reply.send(refusalOf(new Refused(RefusalCode.BUSY, `the session's queue of ${this.#settings.maxQueue} is full`, 'try again later, or raise max_queue')));
+      reply.send(
+        refusalOf(
+          new Refused(RefusalCode.BUSY, `the session's queue of ${this.#settings.maxQueue} is full`, 'try again later, or raise max_queue'),
+        ),
+      );
       request.cancel('client');
       reply.end();
     } else reply.send(encodeQueued(admitted));
@@ -86,7 +90,11 @@ export class AgentSession implements RequestHost, ConnectionHost {
     if (this.#state === 'stopping') return new Refused(RefusalCode.STOPPING, 'the session is closing', 'open it again');
     const cwd = run.cwd.toString('latin1');
     if (!run.cwdByDescriptor && isInsideProcess(cwd))
-      return new Refused(RefusalCode.BAD_DIRECTORY, `the directory '${run.cwd.toString()}' is inside a process`, 'name the directory by its own path');
+      return new Refused(
+        RefusalCode.BAD_DIRECTORY,
+        `the directory '${run.cwd.toString()}' is inside a process`,
+        'name the directory by its own path',
+      );
     return undefined;
   }
 

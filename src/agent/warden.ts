@@ -3,8 +3,8 @@
 
 import { installed } from '../install.js';
 import { type ChildChange, closeFd, killProcess, type Started, unwatch, wardenKill, wardenNews, wardenSignal, watch } from '../native.js';
-import type { Containment, ContainmentMaker } from './containment.js';
 import { descendantsOf, livingProcesses } from '../process-tree.js';
+import type { Containment, ContainmentMaker } from './containment.js';
 
 const SIGKILL = 9;
 

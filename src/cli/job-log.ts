@@ -2,11 +2,13 @@
 // missing between the two, a line says how much and why.
 
 import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { HoldfastError } from '../errors.js';
 import { type JobOutput, readJobOutput } from './job-control.js';
 
 const CHUNK_BYTES = 64 * 1024;
+const FOLLOW_PAUSE_MS = 50;
 
 export async function printJobLog(name: string, id: string, follow: boolean): Promise<void> {
   let output = await readJobOutput(name, id, undefined);
@@ -15,6 +17,8 @@ export async function printJobLog(name: string, id: string, follow: boolean): Pr
     for (let printed = 0; ; ) {
       printed = await printFrom(file, printed, output);
       if (!follow || output.job.state === 'ended') return;
+      // One that writes without pause would otherwise be asked after without pause.
+      await sleep(FOLLOW_PAUSE_MS);
       output = await readJobOutput(name, id, printed);
     }
   } finally {

@@ -124,7 +124,13 @@ function exitOfNotStarted(outcome: NotStartedOutcome, asked: Asked): Exit {
 }
 
 function notFound({ command, session, isSocket }: Asked): Exit {
-  if (command.includes('/')) return ours(EXIT_NOT_FOUND, `cannot run '${command}': no such file`);
+  if (command.includes('/')) {
+    return ours(
+      EXIT_NOT_FOUND,
+      `cannot run '${command}': no such file`,
+      "a path with a slash is taken from the command's working directory",
+    );
+  }
   const hint = SHELL_WORDS.has(command)
     ? `it is a shell builtin: run it as sh -c '${command} ...', or bash -c`
     : isSocket

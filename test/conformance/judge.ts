@@ -1,7 +1,7 @@
 // Compares what each column shows with what its direct column shows, and looks up each difference in docs/differences.md.
 
-import { type Difference, matches } from './differences.js';
 import type { Column } from './columns.js';
+import { type Difference, matches } from './differences.js';
 import type { Fact, Observation } from './observation.js';
 
 export interface Finding {
@@ -20,7 +20,12 @@ export interface Judgement {
   stale: string[];
 }
 
-export function judge(columns: readonly Column[], observations: readonly Observation[], differences: readonly Difference[], isWhole: boolean): Judgement {
+export function judge(
+  columns: readonly Column[],
+  observations: readonly Observation[],
+  differences: readonly Difference[],
+  isWhole: boolean,
+): Judgement {
   const seen = new Map(observations.map((each) => [`${each.column}\n${each.scene}`, each]));
   const findings: Finding[] = [];
   const used = new Set<string>();

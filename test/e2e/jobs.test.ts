@@ -173,7 +173,9 @@ describe('the output of a job', () => {
     const id = await detach(session, 'head -c 1000000 /dev/zero | tr "\\0" x; printf end');
     expect(await job('wait', session, id)).toMatchObject({ code: 0 });
     expect((await find(session, id)).output).toMatchObject({ bytes: 1_000_003, fileBytes: 102_400, tailBytes: 65_536, cut: 'EFBIG' });
-    expect(await log(session, id)).toMatch(/^x{102400}\n\[holdfast: 832067 bytes of the job are left out here: its file could take no more \(EFBIG\)\]\nx{65533}end$/);
+    expect(await log(session, id)).toMatch(
+      /^x{102400}\n\[holdfast: 832067 bytes of the job are left out here: its file could take no more \(EFBIG\)\]\nx{65533}end$/,
+    );
   });
 
   it('is followed as it comes, to the end of the job', async () => {

@@ -40,7 +40,12 @@ function project(recipe: string): string {
 
 function mostInside(log: string): number {
   let inside = 0;
-  return Math.max(...readFileSync(log, 'utf8').trim().split('\n').map((line) => (inside += line === 'in' ? 1 : -1)));
+  return Math.max(
+    ...readFileSync(log, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (inside += line === 'in' ? 1 : -1)),
+  );
 }
 
 describe('the slots of make', () => {
@@ -90,7 +95,10 @@ describe('the slots of make', () => {
 
   it('that were asked for and are not there are an error', async () => {
     const missing = await session.exec(['true'], { flags: ['--jobserver'], env: { MAKEFLAGS: ' -j --jobserver-auth=77,78' } });
-    expect([missing.code, `${missing.stderr}`]).toEqual([125, expect.stringContaining('make did not pass its descriptors to this recipe line')]);
+    expect([missing.code, `${missing.stderr}`]).toEqual([
+      125,
+      expect.stringContaining('make did not pass its descriptors to this recipe line'),
+    ]);
   });
 });
 
@@ -103,7 +111,10 @@ describe('sockets from systemd', () => {
     expect(output).toMatch(/^2\nsocket:\[\d+\]\n.*\/file\nno more\n$/);
     expect(await session.output(['sh', '-c', '[ -e /proc/$$/fd/3 ] || echo none'], { env: { LISTEN_FDS: '2' }, fds })).toBe('none\n');
     const closed = await session.exec(['true'], { flags: ['--pass-env', 'LISTEN_FDS'], env: { LISTEN_FDS: '3' }, fds });
-    expect([closed.code, `${closed.stderr}`]).toEqual([125, expect.stringContaining('cannot pass descriptor 5 of LISTEN_FDS: it is not open')]);
+    expect([closed.code, `${closed.stderr}`]).toEqual([
+      125,
+      expect.stringContaining('cannot pass descriptor 5 of LISTEN_FDS: it is not open'),
+    ]);
     closeSync(file);
     closeSync(listening);
   });

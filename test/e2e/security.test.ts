@@ -37,7 +37,8 @@ describe('another user', () => {
     expect((await session.exec(['true'], { flags: ['--report', report] })).code).toBe(0);
     const directory = dirname(session.socket);
     const files = readdirSync(directory).map((name) => join(directory, name));
-    for (const suffix of ['sock', 'json', 'lock', 'log', 'pass', 'job']) expect(files.map((path) => path.slice(path.lastIndexOf('.') + 1))).toContain(suffix);
+    for (const suffix of ['sock', 'json', 'lock', 'log', 'pass', 'job'])
+      expect(files.map((path) => path.slice(path.lastIndexOf('.') + 1))).toContain(suffix);
     for (const path of [...files, report]) expect([path, statSync(path).mode & 0o077]).toEqual([path, 0]);
     expect(statSync(directory).mode & 0o7777).toBe(0o700);
   });
@@ -56,7 +57,11 @@ describe('another user', () => {
       expect(await knock()).toBe('closed');
       // Nor would its own client speak to an agent that is not its user's.
       for (const [, client] of CLIENTS) {
-        expect(endOf(await user.run([...client, '--socket', session.socket, '--', 'true']))).toEqual([125, '', expect.stringContaining('its agent belongs to user 0')]);
+        expect(endOf(await user.run([...client, '--socket', session.socket, '--', 'true']))).toEqual([
+          125,
+          '',
+          expect.stringContaining('its agent belongs to user 0'),
+        ]);
       }
       // And ours does not use a directory that others may enter.
       expect(endOf(await session.exec(['true']))).toEqual([125, '', expect.stringContaining(`'${directory}': its mode is 711, not 700`)]);
@@ -76,7 +81,11 @@ describe('another user', () => {
     await agent.outputLine('listens');
     for (const [, client] of CLIENTS) {
       const asked = await holdfast.run([...client, '--socket', path, '--env', 'SECRET=1', '--', 'true']);
-      expect(endOf(asked)).toEqual([125, '', expect.stringContaining(`refused to use session '${path}': its agent belongs to user ${user.uid}`)]);
+      expect(endOf(asked)).toEqual([
+        125,
+        '',
+        expect.stringContaining(`refused to use session '${path}': its agent belongs to user ${user.uid}`),
+      ]);
     }
     await eventually(() => expect(`${agent.stdout}`).toBe('listens\nleft\nleft\n'));
     agent.kill('SIGKILL');
@@ -88,7 +97,14 @@ describe('another user', () => {
     const user = new OtherUser(holdfast);
     const folder = holdfast.folder();
     const planted: [string, string, () => void][] = [
-      ['theirs', `it belongs to user ${user.uid}`, () => (mkdirSync(join(folder, 'theirs'), { mode: 0o700 }), chownSync(join(folder, 'theirs'), user.uid, user.uid))],
+      [
+        'theirs',
+        `it belongs to user ${user.uid}`,
+        () => {
+          mkdirSync(join(folder, 'theirs'), { mode: 0o700 });
+          chownSync(join(folder, 'theirs'), user.uid, user.uid);
+        },
+      ],
       ['link', 'it is a link, or no directory', () => symlinkSync(holdfast.runtimeDirectory, join(folder, 'link'))],
       ['file', 'it is a link, or no directory', () => writeFileSync(join(folder, 'file'), '')],
       ['open', 'its mode is 755, not 700', () => mkdirSync(join(folder, 'open'), { mode: 0o755 })],
@@ -98,8 +114,10 @@ describe('another user', () => {
       const path = join(folder, name);
       const env = { HOLDFAST_RUNTIME_DIR: path };
       const words = expect.stringContaining(`cannot use the runtime directory '${path}': ${why}`);
-      for (const [, client] of CLIENTS) expect(endOf(await holdfast.run([...client, '--session', 'x', '--', 'true'], { env }))).toEqual([125, '', words]);
-      for (const command of [['open', 'x', '--', 'env'], ['list'], ['close', 'x']]) expect(endOf(await holdfast.holdfast(command, { env }))).toEqual([1, '', words]);
+      for (const [, client] of CLIENTS)
+        expect(endOf(await holdfast.run([...client, '--session', 'x', '--', 'true'], { env }))).toEqual([125, '', words]);
+      for (const command of [['open', 'x', '--', 'env'], ['list'], ['close', 'x']])
+        expect(endOf(await holdfast.holdfast(command, { env }))).toEqual([1, '', words]);
       expect(name === 'theirs' || name === 'open' ? readdirSync(path) : []).toEqual([]);
     }
   });
@@ -124,39 +142,48 @@ describe('another user', () => {
 describe('a value given to one command', () => {
   const secret = 'hunter2-4f1c9e';
 
-  it.each(['auto', 'warden'])('is in no file, argument list, foreign environment, log or later command: containment %s', async (containment) => {
-    const session = await holdfast.open('s', { flags: ['--containment', containment, '--max-concurrent', '2'] });
-    const env = { TOKEN: secret };
-    const flags = ['--pass-env', 'TOKEN'];
-    const report = join(holdfast.folder(), 'report.json');
-    // One ends, one cannot start, one is a job, one runs, one waits.
-    expect(await session.output(['printenv', 'TOKEN'], { flags: [...flags, '--report', report], env })).toBe(`${secret}\n`);
-    expect((await session.exec(['no-such-program'], { flags, env })).code).toBe(127);
-    expect((await session.exec(['sleep', '600'], { flags: [...flags, '--detach'], env })).code).toBe(0);
-    const running = session.start(['sh', '-c', 'echo up; exec sleep 600'], { flags, env });
-    await running.outputLine('up');
-    const waiting = session.start(['true'], { flags, env });
-    await eventually(async () => expect(await session.status()).toMatchObject({ queued: 1 }));
+  it.each(['auto', 'warden'])(
+    'is in no file, argument list, foreign environment, log or later command: containment %s',
+    async (containment) => {
+      const session = await holdfast.open('s', { flags: ['--containment', containment, '--max-concurrent', '2'] });
+      const env = { TOKEN: secret };
+      const flags = ['--pass-env', 'TOKEN'];
+      const report = join(holdfast.folder(), 'report.json');
+      // One ends, one cannot start, one is a job, one runs, one waits.
+      expect(await session.output(['printenv', 'TOKEN'], { flags: [...flags, '--report', report], env })).toBe(`${secret}\n`);
+      expect((await session.exec(['no-such-program'], { flags, env })).code).toBe(127);
+      expect((await session.exec(['sleep', '600'], { flags: [...flags, '--detach'], env })).code).toBe(0);
+      const running = session.start(['sh', '-c', 'echo up; exec sleep 600'], { flags, env });
+      await running.outputLine('up');
+      const waiting = session.start(['true'], { flags, env });
+      await eventually(async () => expect(await session.status()).toMatchObject({ queued: 1 }));
 
-    const found = await holdfast.run(['grep', '-rlaF', secret, dirname(session.socket), report]);
-    expect(endOf(found)).toEqual([1, '', '']);
-    const carriers = allProcesses().filter(({ pid }) => pid !== process.pid && carries(pid, 'environ', secret));
-    // The two clients; the two targets, and what stands by each of them alone.
-    const agentsOwn = descendantsOf(session.pid);
-    const allowed = new Set([running.pid, waiting.pid, ...agentsOwn.map(({ pid }) => pid)]);
-    expect(carriers.filter(({ pid }) => !allowed.has(pid))).toEqual([]);
-    expect(carriers.length).toBeGreaterThanOrEqual(4);
-    expect(readFileSync(`/proc/${session.pid}/environ`)).toHaveLength(0);
-    expect(allProcesses().filter(({ pid }) => carries(pid, 'cmdline', secret))).toEqual([]);
-    for (const command of [['status', 's', '--json'], ['jobs', 's', '--json'], ['explain', 's'], ['logs', 's'], ['list', '--json']]) {
-      expect(`${(await holdfast.holdfast(command)).stdout}`).not.toContain(secret);
-    }
+      const found = await holdfast.run(['grep', '-rlaF', secret, dirname(session.socket), report]);
+      expect(endOf(found)).toEqual([1, '', '']);
+      const carriers = allProcesses().filter(({ pid }) => pid !== process.pid && carries(pid, 'environ', secret));
+      // The two clients; the two targets, and what stands by each of them alone.
+      const agentsOwn = descendantsOf(session.pid);
+      const allowed = new Set([running.pid, waiting.pid, ...agentsOwn.map(({ pid }) => pid)]);
+      expect(carriers.filter(({ pid }) => !allowed.has(pid))).toEqual([]);
+      expect(carriers.length).toBeGreaterThanOrEqual(4);
+      expect(readFileSync(`/proc/${session.pid}/environ`)).toHaveLength(0);
+      expect(allProcesses().filter(({ pid }) => carries(pid, 'cmdline', secret))).toEqual([]);
+      for (const command of [
+        ['status', 's', '--json'],
+        ['jobs', 's', '--json'],
+        ['explain', 's'],
+        ['logs', 's'],
+        ['list', '--json'],
+      ]) {
+        expect(`${(await holdfast.holdfast(command)).stdout}`).not.toContain(secret);
+      }
 
-    running.kill('SIGTERM');
-    expect((await waiting.ended).code).toBe(0);
-    await running.ended;
-    expect(await session.output(['env'])).not.toContain('TOKEN');
-  });
+      running.kill('SIGTERM');
+      expect((await waiting.ended).code).toBe(0);
+      await running.ended;
+      expect(await session.output(['env'])).not.toContain('TOKEN');
+    },
+  );
 
   function carries(pid: number, file: 'environ' | 'cmdline', text: string): boolean {
     try {
@@ -181,10 +208,24 @@ describe('a value given to one command', () => {
 describe('a working directory', () => {
   it.each(CLIENTS)('that means another place in each process is refused: %s', async (_, client) => {
     const session = await holdfast.open('d');
-    const paths = ['/proc/self/fd', '/proc/self/cwd', '/proc/thread-self/root', '/dev/fd', '/dev/fd/3', '//proc/./self/fd/0', '/usr/../proc/self/cwd', `/proc/${session.pid}/cwd`, '/proc/1/root'];
+    const paths = [
+      '/proc/self/fd',
+      '/proc/self/cwd',
+      '/proc/thread-self/root',
+      '/dev/fd',
+      '/dev/fd/3',
+      '//proc/./self/fd/0',
+      '/usr/../proc/self/cwd',
+      `/proc/${session.pid}/cwd`,
+      '/proc/1/root',
+    ];
     for (const path of paths) {
       const { code, stderr } = await holdfast.run([...client, '--session', 'd', '--cwd', path, '--', 'pwd']);
-      expect([path, code, `${stderr}`]).toEqual([path, 125, expect.stringMatching(/^runner-exec: .*(means another place in every process|is inside a process)/)]);
+      expect([path, code, `${stderr}`]).toEqual([
+        path,
+        125,
+        expect.stringMatching(/^runner-exec: .*(means another place in every process|is inside a process)/),
+      ]);
     }
   });
 

@@ -130,7 +130,9 @@ describe('an agent at its limit of open files', () => {
     const agent = await FaultyAgent.start({ containment, killGraceMs: 100 });
     const held = agent.run(['sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done']);
     const { pid } = await held.expect('spawned');
-    await eventually(() => expect(agent.processes().length).toBeGreaterThan(1));
+    await eventually(() =>
+      expect(agent.processes().map(({ state, command }) => `${state} ${command}`)).toContainEqual(expect.stringContaining('sleep 0.05')),
+    );
     const taken = [...descriptorsOf(agent.pid).keys()];
     const roomFor = (limit: number): number => limit - taken.filter((fd) => fd < limit).length;
     let limit = taken.length;

@@ -62,7 +62,7 @@ describe('a target that was not started', () => {
   it.each([
     ['PROGRAM', ENOENT, 'tool', 127, "cannot run 'tool': not found on the PATH of session 'web'", /holdfast explain web PATH/],
     ['PROGRAM', ENOENT, 'cd', 127, "cannot run 'cd': not found on the PATH of session 'web'", /shell builtin: run it as sh -c 'cd \.\.\.'/],
-    ['PROGRAM', ENOENT, './x', 127, "cannot run './x': no such file", undefined],
+    ['PROGRAM', ENOENT, './x', 127, "cannot run './x': no such file", "a path with a slash is taken from the command's working directory"],
     ['PROGRAM', EACCES, './x', 126, "cannot run './x': permission denied", /chmod \+x/],
     ['EXEC', ENOEXEC, './x', 126, "cannot run './x': not a program of this machine", /#!/],
     ['EXEC', E2BIG, 'tool', 126, "cannot run 'tool': Argument list too long", /give long lists in a file/],

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../../src/errors.js';
 import { killProcess, processStartTicks } from '../../../src/native.js';
+import { isAlive } from '../../../src/process-tree.js';
 import { closeSession } from '../../../src/session/close.js';
 import { LaunchError } from '../../../src/session/launch-error.js';
 import { findSession, listSessions } from '../../../src/session/list.js';
 import { openSession } from '../../../src/session/open.js';
-import { isAlive } from '../../../src/process-tree.js';
 import { writeRecord } from '../../../src/session/record.js';
 import { bash, define, STAND_IN, useScratch } from './place.js';
 

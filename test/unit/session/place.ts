@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { descendantsOf } from '../../../src/process-tree.js';
 import { closeSession } from '../../../src/session/close.js';
 import { DEFINITION_DEFAULTS, type SessionDefinition } from '../../../src/session/definition.js';
-import { descendantsOf } from '../../../src/process-tree.js';
 
 export const STAND_IN: readonly string[] = [process.execPath, fileURLToPath(new URL('../../fixtures/agent-stand-in.mjs', import.meta.url))];
 
