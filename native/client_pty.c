@@ -22,8 +22,9 @@ enum pty_use pty_needed(bool asked, const struct descriptors *set) {
 /* The peer is opened through the master itself: in a container /dev/pts may be another one. Linux 4.13 has that, else by name. */
 static int open_slave(int master) {
   char name[64];
-  int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (slave >= 0) return slave;
+  /* Not born with CLOEXEC: this call would leave it among the flags of the open file, where the target sees it. */
+  int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY);
+  if (slave >= 0) return fcntl(slave, F_SETFD, FD_CLOEXEC) < 0 ? -errno : slave;
   if (ptsname_r(master, name, sizeof name) != 0) return -errno;
   slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
   return slave < 0 ? -errno : slave;

@@ -54,7 +54,7 @@ int process_next_change(struct process_change *out) {
   memset(&info, 0, sizeof info);
   memset(&usage, 0, sizeof usage);
   /* Drained before the look, so that a change after the look makes it readable again. */
-  if (read(change_fd, &drained, sizeof drained) == -1) {}
+  if (change_fd >= 0 && read(change_fd, &drained, sizeof drained) == -1) {}
   /* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. */
   long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL, &usage);
   if (result == -1 && errno != ECHILD) {

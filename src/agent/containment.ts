@@ -31,6 +31,8 @@ export interface ContainmentMaker {
   make(run: RunRequest): Containment;
   /** Whether a descendant of the agent is a helper of ours and not something that a target started. */
   isHelper(pid: number): boolean;
+  /** A child of the agent has ended that was no target: a helper, or an orphan. */
+  childEnded?(change: ChildChange): void;
   /** SIGKILL to whatever any of them still holds. */
   killAll(): void;
   /** Gives everything back; for the session's end. */

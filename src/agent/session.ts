@@ -128,9 +128,12 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   changed(change: ChildChange): void {
     const request = this.#byPid.get(change.pid);
-    // A child that is nobody's target is a helper of ours, or an orphan that came to us, its subreaper: reaped, and that is all.
-    if (request === undefined) return;
     const ended = change.waitStatus !== 0xffff && (change.waitStatus & 0xff) !== 0x7f;
+    // A child that is nobody's target is a helper of ours, or an orphan that came to us, its subreaper: reaped, and told.
+    if (request === undefined) {
+      if (ended) this.#settings.containment.childEnded?.(change);
+      return;
+    }
     if (ended) this.#byPid.delete(change.pid);
     request.onChange(change);
   }

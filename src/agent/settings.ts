@@ -1,6 +1,8 @@
 // What the opener wrote down for its agent (ID.json, written by src/session/record.ts): read once, at the start.
 
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { closeFd, openDirectory } from '../native.js';
 import type { Pairs } from './base-environment.js';
 
 export interface AgentSettings {
@@ -43,9 +45,25 @@ function pairsOf(value: unknown): Pairs {
   });
 }
 
+/**
+ * The record's text. It says what every command will have in its environment, so it must be from a directory of our own alone:
+ * where others may move directories about, the path can lead to another one by now than when the opener looked.
+ */
+function readRecord(path: string): string {
+  const directory = openDirectory(dirname(path));
+  try {
+    const { uid, mode } = fstatSync(directory);
+    if (uid !== process.geteuid?.() || (mode & 0o077) !== 0)
+      throw new Error(`the runtime directory '${dirname(path)}' is not this user's alone any more`);
+    return readFileSync(`/proc/self/fd/${directory}/${basename(path)}`, 'utf8');
+  } finally {
+    closeFd(directory);
+  }
+}
+
 /** @throws Error that says what is missing: the opener reports it. */
 export function readSettings(path: string): AgentSettings {
-  const record = fieldsOf(JSON.parse(readFileSync(path, 'utf8')), 'content');
+  const record = fieldsOf(JSON.parse(readRecord(path)), 'content');
   const definition = fieldsOf(record['definition'], 'definition');
   const idle = definition['idleTimeoutMs'];
   const prepend = definition['pathPrepend'];

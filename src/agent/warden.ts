@@ -26,7 +26,6 @@ class WardenContainment implements Containment {
     const { pid: warden, control } = target.warden;
     this.#held = { warden, control };
     this.#wardens.add(this, warden);
-    let targetLives = true;
     watch(control, { readable: true }, () => {
       for (;;) {
         const news = wardenNews(control);
@@ -35,11 +34,9 @@ class WardenContainment implements Containment {
           unwatch(control);
           closeFd(control);
           this.#held = undefined;
-          // Killed from outside. Its target dies by PDEATHSIG and comes to us, its next subreaper, as the rest does.
-          this.#wardens.remove(this, warden, targetLives);
+          this.#wardens.remove(this, warden);
           return;
         }
-        targetLives &&= news.waitStatus === 0xffff || (news.waitStatus & 0xff) === 0x7f;
         onChange(news);
       }
     });
@@ -87,9 +84,13 @@ export class Wardens implements ContainmentMaker {
     this.#live.set(warden, containment);
   }
 
-  remove(containment: WardenContainment, warden: number, wasKilled: boolean): void {
+  remove(containment: WardenContainment, warden: number): void {
     if (this.#live.get(warden) === containment) this.#live.delete(warden);
-    if (wasKilled) this.#killOrphans();
+  }
+
+  /** A warden ends by itself with 0. One that was killed leaves its target, which dies by PDEATHSIG, and the rest to us, the next subreaper. */
+  childEnded({ waitStatus }: ChildChange): void {
+    if (waitStatus !== 0) this.#killOrphans();
   }
 
   /** All children of ours are wardens; whatever else is one was orphaned by a warden that was killed. */

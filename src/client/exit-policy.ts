@@ -6,6 +6,7 @@ import { constants } from 'node:os';
 import type { HoldfastError } from '../errors.js';
 import type { Ending, Outcome } from '../protocol/outcome.js';
 import { errnoText } from './errno.js';
+import { limitNameOf } from './limits.js';
 import { signalName } from './signal-name.js';
 
 /** Exit codes that are ours; every other one is the target's. */
@@ -176,7 +177,10 @@ function stepFailed({ errno, subject }: NotStartedOutcome, step: LaterStep, comm
     case 'DESCRIPTOR':
       return { message: `cannot give '${command}' its descriptor ${subject}: ${why}` };
     case 'LIMIT':
-      return { message: `cannot set the limit '${subject}' of '${command}': ${why}`, hint: 'a hard limit can only be lowered' };
+      return {
+        message: `cannot set the limit '${limitNameOf(subject)}' of '${command}': ${why}`,
+        hint: 'a hard limit can only be lowered',
+      };
     case 'NICE':
       return { message: `cannot set the niceness of '${command}': ${why}`, hint: "only root can go below the session's own niceness" };
     case 'UMASK':

@@ -29,6 +29,11 @@ export function isLimitName(name: string): name is LimitName {
   return Object.hasOwn(LIMIT_NUMBERS, name);
 }
 
+/** The name of RLIMIT number `text`; what is none stays as it is. */
+export function limitNameOf(text: string): string {
+  return Object.entries(LIMIT_NUMBERS).find(([, number]) => String(number) === text)?.[0] ?? text;
+}
+
 export function limitOf(name: LimitName, soft: LimitValue, hard: LimitValue): RunLimit {
   return { resource: LIMIT_NUMBERS[name], soft: amount(soft), hard: amount(hard) };
 }

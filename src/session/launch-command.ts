@@ -70,9 +70,11 @@ export function quoteForShell(word: string): string {
 export function withRawVariables(argv: readonly string[], environment: ReadonlyMap<string, string>): LaunchCommand {
   const env: Record<string, string> = {};
   const raw: string[] = [];
+  const isPlain = [...environment].every(([name, value]) => isUtf8(Buffer.from(`${name}=${value}`, 'latin1')));
   for (const [name, value] of environment) {
     const bytes = Buffer.from(`${name}=${value}`, 'latin1');
-    if (isUtf8(bytes)) env[Buffer.from(name, 'latin1').toString()] = Buffer.from(value, 'latin1').toString();
+    // A shell drops what it has no variable for (dash: exported functions, names with a dot), so those go around it too.
+    if (isUtf8(bytes) && (isPlain || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) env[Buffer.from(name, 'latin1').toString()] = Buffer.from(value, 'latin1').toString();
     else raw.push(octal(bytes));
   }
   if (raw.length === 0) return { argv, env };

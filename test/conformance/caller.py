@@ -1,6 +1,6 @@
 """Runs scenes for columns. Reads what to do as JSON on its input, writes a line of JSON for each scene of each column:
 
-   {"scratch", "probe", "columns": [{"name", "before", "after", "takesFlags", "judged", "tags", "prepare", "tidy"}], "scenes": [pattern]}
+   {"scratch", "probe", "columns": [{"name", "before", "after", "takesFlags", "judged", "tags", "scenes", "prepare", "tidy"}], "scenes": [pattern]}
 
 A scene is run in a process of its own, so that the state it makes dies with it. Before the first scene of a column `prepare` is run, after
 the last one `tidy`, with the same environment that its scenes start from: that is how a session gets the caller's variables."""
@@ -79,6 +79,7 @@ def run_column(column, work):
     column["env"] = environment(work)
     byte_env = {name.encode("latin1"): value.encode("latin1") for name, value in column["env"].items()}
     names = [name for name in SCENES if any(fnmatch.fnmatchcase(name, pattern) for pattern in work["scenes"])]
+    names = [name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in column["scenes"])]
     if column["tags"]:
         names = [name for name in names if set(SCENES[name]["tags"]) & set(column["tags"])]
     try:

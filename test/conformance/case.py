@@ -252,6 +252,13 @@ class Case:
     def shows(self, data):
         self.until(f"{data!r} on the screen", lambda: data in self.screen)
 
+    def happens(self, predicate):
+        """For what one side does and the other does not: a second is enough for it."""
+        try:
+            return bool(self.until("that", predicate, 1))
+        except Late:
+            return False
+
     def kill(self, number):
         os.kill(self.pid, number)
 

@@ -15,6 +15,8 @@ export interface Column {
   judged: boolean;
   /** Only scenes with one of these tags; empty: all. */
   tags: readonly string[];
+  /** Patterns of the scenes that make sense here. */
+  scenes: readonly string[];
   prepare: readonly (readonly string[])[];
   tidy: readonly (readonly string[])[];
 }
@@ -28,6 +30,9 @@ export interface Programs {
 
 const DIRECT = 'direct';
 const IN_SHELL = 'direct in bash';
+
+/** What a request of a Node program can be compared in: no options, and no state of the caller's that Node has not kept. */
+const LIBRARY_SCENES = ['plain', 'argv-*', 'umask', 'directory-*', 'stdin-*', 'std*-append', 'swapped', 'one-*', 'exit-*', 'dies-of-*', 'leaves-*', 'script-*', 'program-*', 'killed'];
 
 /** @param scratch has `run`, where the sessions live, and `launch.bash`. */
 export function ownColumns(programs: Programs, scratch: string): Column[] {
@@ -46,6 +51,7 @@ export function ownColumns(programs: Programs, scratch: string): Column[] {
     takesFlags: true,
     judged: true,
     tags: [],
+    scenes: ['*'],
     prepare,
     tidy,
     ...more,
@@ -59,7 +65,7 @@ export function ownColumns(programs: Programs, scratch: string): Column[] {
     through('group', session('group', ['--containment', 'group'], ['env'])),
     through('-t', any, { before: [programs.runnerExec, '-t', '--socket', any.socket], tags: ['terminal'] }),
     through('node', any, { before: [node, programs.holdfast, '__runner-exec', '--socket', any.socket] }),
-    through('library', any, { before: [node, programs.libraryRunner, any.socket], after: [], takesFlags: false }),
+    through('library', any, { before: [node, programs.libraryRunner, any.socket], after: [], takesFlags: false, scenes: LIBRARY_SCENES }),
     direct(IN_SHELL, launcher),
     through('bash', session('bash', [], launcher), { against: IN_SHELL }),
   ];
@@ -67,7 +73,7 @@ export function ownColumns(programs: Programs, scratch: string): Column[] {
 
 /** Run again, it shows that the facts are of the kind that two runs agree on. */
 function direct(name: string, before: readonly string[]): Column {
-  return { name, against: name, before, after: [], takesFlags: false, judged: true, tags: [], prepare: [], tidy: [] };
+  return { name, against: name, before, after: [], takesFlags: false, judged: true, tags: [], scenes: ['*'], prepare: [], tidy: [] };
 }
 
 /** A prefix that is not ours: its differences are shown beside ours, and nobody is blamed for them. */

@@ -1,13 +1,12 @@
 // One command through the library: SOCKET COMMAND…; ends as the command ends.
+import { readFileSync } from 'node:fs';
 import { addressOf, run } from '../../dist/index.js';
 
-const [socket, program, ...args] = process.argv.slice(2);
-const handle = run({ program, args, stdio: 'inherit' }, addressOf({ socket }));
-for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'])
-  process.on(signal, () => handle.kill(signal));
+// Bytes: process.argv holds text, and has lost what is none.
+const words = readFileSync('/proc/self/cmdline').toString('latin1').split('\0').slice(2, -1);
+const [socket, program, ...args] = words.map((word) => Buffer.from(word, 'latin1'));
+const handle = run({ program, args, stdio: 'inherit' }, addressOf({ kind: 'socket', path: socket }));
 const outcome = await handle.outcome;
 if (outcome.kind === 'exited') process.exitCode = outcome.code;
-else if (outcome.kind === 'signaled') {
-  process.removeAllListeners(outcome.signal);
-  process.kill(process.pid, outcome.signal);
-} else process.exitCode = outcome.kind === 'not-started' ? 127 : 125;
+else if (outcome.kind === 'signaled') process.kill(process.pid, outcome.signal);
+else process.exitCode = outcome.kind === 'notStarted' ? (outcome.errno === 2 ? 127 : 126) : 125;

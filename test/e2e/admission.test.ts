@@ -94,10 +94,15 @@ describe('max_concurrent', () => {
     const first = await occupant(session);
     const silent = session.start(['true']);
     await hasQueued(session, 1);
-    const seen = new Terminal([programs.runnerExec, '--session', session.name, '--', 'echo', 'its turn'], { env: holdfast.env });
-    await seen.sees("runner-exec: 'echo' waits for its turn, at position 2");
+    const runner = new Terminal([programs.runnerExec, '--session', session.name, '--', 'echo', 'its turn'], { env: holdfast.env });
+    await hasQueued(session, 2);
+    const words = [process.execPath, programs.holdfast, '__runner-exec', '--session', session.name, '--', 'echo', 'its turn'] as const;
+    const fallback = new Terminal([...words], { env: holdfast.env });
+    await runner.sees("runner-exec: 'echo' waits for its turn, at position 2");
+    await fallback.sees("runner-exec: 'echo' waits for its turn, at position 3");
     first.kill('SIGTERM');
-    expect(await seen.ended()).toMatchObject({ code: 0, text: expect.stringContaining('its turn') });
+    for (const seen of [runner, fallback])
+      expect(await seen.ended()).toMatchObject({ code: 0, text: expect.stringContaining('its turn\r\n') });
     expect(`${(await silent.ended).stderr}`).toBe('');
     await first.ended;
   });
@@ -210,8 +215,8 @@ describe('a session at its limit of open files', () => {
 });
 
 describe('a session at its limit of processes', () => {
-  it.each(['warden', 'group'])('refuses with the cause, and recovers: %s', async (containment) => {
-    if (process.geteuid?.() !== 0) return; // an ordinary user's processes are counted all together, the test's own too
+  it.for(['warden', 'group'])('refuses with the cause, and recovers: %s', async (containment, test) => {
+    needs(test, 'root', 'setpriv'); // which counts no processes of root's own
     const user = new OtherUser(holdfast);
     const { code, stdout, stderr } = await user.script(`
       hold open p --containment ${containment} -- bash -c 'ulimit -u 24; exec "$@"' launch || exit

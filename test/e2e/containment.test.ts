@@ -130,7 +130,7 @@ describe.for(MODES)('contained by a %s', (mode) => {
     await eventually(() => expect(helpers.filter(({ pid, startTicks }) => isAlive(pid, startTicks))).toEqual([]));
     if (mode === 'cgroup') await eventually(() => expect(existsSync(cgroup)).toBe(false));
     await run.ended;
-    expect(run.stderr.toString()).toMatch(/^runner-exec: session 's-\w+' was lost while 'sh' ran \(pid \d+\)/);
+    expect(run.stderr.toString()).toMatch(/^runner-exec: session 's-\w+' was lost while 'sh' ran \(pid \d+/);
   });
 
   it('what commands left dies with a killed agent too', async (t) => {
@@ -147,7 +147,7 @@ describe.for(MODES)('contained by a %s', (mode) => {
   it('a storm of short-lived processes is ended whole', async (t) => {
     needsMode(t, mode);
     needs(t, 'perl');
-    // 24 lines of succession at a time, half of them in sessions of their own: each process lives for 3 ms, and is deaf.
+    // 24 lines of succession, half of them in sessions of their own: each process lives for some ms, and is deaf.
     const storm = holdfast.program(
       'storm',
       `#!/usr/bin/perl

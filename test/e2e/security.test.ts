@@ -122,6 +122,25 @@ describe('another user', () => {
     }
   });
 
+  it('cannot exchange it while a session is entered', async (test) => {
+    needs(test, 'root', 'setpriv');
+    const user = new OtherUser(holdfast);
+    const parent = holdfast.folder();
+    const path = join(parent, 'run');
+    const planted = join(parent, 'planted');
+    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(planted, { mode: 0o700 });
+    // What the launcher does here somebody else could do, who may write to the parent.
+    const exchange = `mv '${path}' '${path}.away'; mv '${planted}' '${path}'; cp '${path}.away/x.json' '${path}/x.json'; chown -R ${user.uid} '${path}'`;
+    const opened = await holdfast.holdfast(['open', 'x', '--', 'sh', '-c', `${exchange}; exec "$@"`, 'launch'], {
+      env: { HOLDFAST_RUNTIME_DIR: path },
+    });
+    expect([opened.code, readdirSync(path)]).toEqual([1, ['x.json']]);
+    expect(readFileSync(join(`${path}.away`, 'x.log'), 'utf8')).toContain(
+      `the runtime directory '${path}' is not this user's alone any more`,
+    );
+  });
+
   it('cannot plant it in /tmp either', async (test) => {
     needs(test, 'root', 'setpriv');
     const user = new OtherUser(holdfast, 61234); // one that has never been here

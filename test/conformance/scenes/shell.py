@@ -25,7 +25,7 @@ SCRIPTS = {
     "find-exec": "mkdir d; touch d/a 'd/b c'; find d -type f -exec \"$@\" printf '<%s>' {} + | tr '<' '\\n' | sort",
     "parallel": "for i in 1 2 3 4 5; do \"$@\" sh -c \"exit $i\" & p=\"$p $!\"; done; for q in $p; do wait $q; printf '%s ' $?; done",
     "fifo": "mkfifo p; \"$@\" cat p & echo through >p; wait",
-    "cd-link": "mkdir r; ln -s r l; cd l; \"$@\" pwd | sed 's,.*/,,'; \"$@\" pwd -P | sed 's,.*/,,'; \"$@\" sh -c 'echo $PWD' | sed 's,.*/,,'",
+    "cd-link": "mkdir r; ln -s r l; cd l; \"$@\" sh -c pwd | sed 's,.*/,,'; \"$@\" sh -c 'pwd -P' | sed 's,.*/,,'; \"$@\" sh -c 'echo $PWD' | sed 's,.*/,,'",
     "nested": "\"$@\" sh -c '\"$@\" sh -c \"exit 5\"' sh \"$@\"; echo $?",
     "disowned": "\"$@\" sh -c 'sleep 1000 >/dev/null 2>&1 & echo started'",
     "which-shell": "\"$@\" sh -c 'echo $0 $#' a b c",

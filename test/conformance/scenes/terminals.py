@@ -158,13 +158,21 @@ hung_up(False)
 hung_up(True)
 
 
-@scene("reads-in-background", ["end"], tags=["terminal"])
+@scene("reads-in-background", ["stops-at-once", "read", "end"], tags=["terminal"])
 def reads_in_background(case):
+    """What is typed is the shell's, until the job is in the foreground."""
     case.terminal(background=True)
-    case.start("read", 100)
-    case.stops()
-    case.kill(signal.SIGKILL)
+    case.start("say", "ready", "read", 100)
+    case.event("ready")
+    case.facts["stops-at-once"] = case.happens(lambda: bool(case.statuses))
+    case.statuses.clear()
+    os.tcsetpgrp(case.slave, case.pid)
+    os.killpg(case.pid, signal.SIGCONT)
+    case.type(b"for the job\n")
+    case.facts["read"] = case.event("read")
     case.ends()
+    case.statuses = [status for status in case.statuses if not os.WIFCONTINUED(status)]
+    afterwards(case)
 
 
 @scene("writes-in-background", ["end", "screen"], tags=["terminal"])

@@ -31,6 +31,9 @@ import { runRequest } from './requests.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** For the end of what is on its way to end, on a machine that does much else. */
+const SETTLE_MS = 20_000;
+
 /** All that an agent may have of our environment: what its addon needs where it is built for faults, or for the sanitizers. */
 const FOR_THE_ADDON = ['HOLDFAST_ADDON_FOR_TESTS', 'LD_PRELOAD', 'ASAN_OPTIONS', 'UBSAN_OPTIONS'];
 
@@ -137,7 +140,7 @@ export class Agent {
   static async start(options: AgentOptions = {}): Promise<Agent> {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-agent-')));
     const agent = new Agent(directory, await bundled(), options);
-    onTestFinished(async () => await agent.#afterTest());
+    onTestFinished(async () => await agent.#afterTest(), 60_000);
     const isReady = await Promise.race([agent.hears('READY=1'), agent.exited.then(() => undefined)]);
     if (isReady === undefined) throw new Error(`the agent does not start: ${agent.log}`);
     // Node makes some of its own when first needed: after the first run it has them all.
@@ -214,7 +217,7 @@ export class Agent {
       const more = [...descriptorsOf(this.pid)].filter(([fd, target]) => !target.includes('cgroup') && this.#idle.get(fd) !== target);
       expect(more).toEqual([]);
       expect(this.processes()).toEqual([]);
-    }, 5000);
+    }, SETTLE_MS);
   }
 
   /** Orderly; checks that it ends well and takes everything along. */

@@ -38,12 +38,14 @@ describe.skipIf(!existsSync(installed.runnerExec))('a target under a warden', ()
 
   it('stops and continues, and is told to', async () => {
     const { pid, told, news } = startWarded(['sh', '-c', 'kill -STOP $$; sleep 600']);
-    await eventually(() => expect(findProcess(pid)?.state).toBe('T'));
+    const gone = news();
+    const [stopped, continued] = [0x137f, 0xffff];
+    await eventually(() => expect(told.map(({ waitStatus }) => waitStatus)).toEqual([stopped]));
     killGroup(pid, SIGCONT);
-    await eventually(() => expect(findProcess(pid)?.state).toBe('S'));
+    await eventually(() => expect(told.map(({ waitStatus }) => waitStatus)).toEqual([stopped, continued]));
     killGroup(pid, SIGTERM);
-    await news();
-    expect(told.map(({ waitStatus }) => waitStatus)).toEqual([0x137f, 0xffff, SIGTERM]);
+    await gone;
+    expect(told.map(({ waitStatus }) => waitStatus)).toEqual([stopped, continued, SIGTERM]);
   });
 
   it('is ended with all that left its group and session', async () => {
