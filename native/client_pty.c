@@ -51,6 +51,8 @@ static void set_modes(const struct pty *pty) {
   if (!copy) modes.c_iflag |= IUTF8;
   /* Nobody sees himself type what comes from a pipe, or was echoed by the terminal it was typed on. */
   if (!pty->typed || pty->use == PTY_STAND_IN) modes.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
+  /* Not typed on, the caller's terminal is not made raw either, and gives each line end its carriage return: once is enough. */
+  if (pty->use == PTY_WHOLE && !pty->typed && isatty(pty->output) == 1) modes.c_oflag &= ~(tcflag_t)ONLCR;
   if (pty->use == PTY_STAND_IN) (modes.c_lflag &= ~(tcflag_t)ISIG, modes.c_iflag &= ~(tcflag_t)(IXON | IXOFF));
   tcsetattr(pty->slave, TCSANOW, &modes);
 }

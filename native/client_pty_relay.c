@@ -131,7 +131,8 @@ int pty_watch(struct pty *pty, struct pollfd polls[PTY_POLLS]) {
     waits_for_foreground = true;
     may_read = false;
   }
-  short master_events = (short)((room(&pty->to_caller) > 0 || waiting(&pty->to_caller) == 0 ? POLLIN : 0) | (waiting(&pty->to_target) > 0 ? POLLOUT : 0));
+  /* Not before it is known to have started: only then is the caller's terminal raw, and translates no line end a second time. */
+  short master_events = (short)((pty->started && (room(&pty->to_caller) > 0 || waiting(&pty->to_caller) == 0) ? POLLIN : 0) | (waiting(&pty->to_target) > 0 ? POLLOUT : 0));
   polls[POLL_INPUT] = (struct pollfd){.fd = may_read ? STDIN_FILENO : -1, .events = POLLIN};
   polls[POLL_MASTER] = (struct pollfd){.fd = master_events != 0 ? pty->master : -1, .events = master_events};
   polls[POLL_OUTPUT] = (struct pollfd){.fd = waiting(&pty->to_caller) > 0 ? pty->output : -1, .events = POLLOUT};

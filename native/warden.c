@@ -18,9 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client_signals.h"
+
 extern char **environ;
 
-enum { MAX_HELD = 32768, REAPS_A_TURN = 4096 };
+enum { MAX_HELD = 32768, REAPS_A_TURN = 64 };
 
 struct warden {
   int control;
@@ -115,10 +117,10 @@ static bool reap(struct warden *warden) {
   return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-/* A fork storm leaves its warden a small share of the processor. More is to be had by privilege alone; but those who are to die
- * can be made to give way, and the target's own group to stand still, before anybody is looked for. */
+/* A fork storm leaves others next to nothing of the processor: those who are to die are made to give way, and the target's own group
+ * to stand still, before anybody is looked for. (As long as the target is not reaped, its number is not another's.) */
 static void get_ahead(const struct warden *warden) {
-  (void)setpriority(PRIO_PROCESS, 0, -20);
+  if (warden->target == 0 || warden->target != warden->group) return;
   (void)setpriority(PRIO_PGRP, (id_t)warden->group, 19);
   kill(-warden->group, SIGSTOP);
 }
@@ -137,16 +139,6 @@ static void end_all(struct warden *warden) {
     struct signalfd_siginfo drained;
     while (read(warden->signals, &drained, sizeof drained) > 0) {}
   } while (reap(warden));
-}
-
-/* What the warden was born ignoring is what the target is to ignore. */
-static uint64_t ignored_signals(void) {
-  uint64_t ignored = 0;
-  for (int number = 1; number <= 64; number++) {
-    struct sigaction action;
-    if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= UINT64_C(1) << (number - 1);
-  }
-  return ignored;
 }
 
 static int open_signals(void) {
@@ -182,7 +174,7 @@ int warden_main(int argc, char **argv) {
       .search_path = getenv("PATH"),
       .argv = argv + 4,
       .envp = environ,
-      .ignored = ignored_signals(),
+      .ignored = signals_ignored(), /* what the warden was born ignoring */
       .terminal = (uint8_t)atoi(argv[1]),
       .terminal_fd = (uint32_t)atoi(argv[2]),
       .cgroup_fd = -1,
@@ -193,6 +185,7 @@ int warden_main(int argc, char **argv) {
   warden.signals = open_signals();
 
   bool started = spawn_target(&request, &result) == 0;
+  (void)setpriority(PRIO_PROCESS, 0, -20); /* where that is allowed: a warden sleeps, and has to be heard in a storm */
   /* The target's descriptors are its own from here on: a copy kept here would keep its readers waiting. */
   for (int fd = 0; fd < 3; fd++)
     if (fd != warden.control && fd != warden.signals) close(fd);

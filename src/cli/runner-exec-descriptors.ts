@@ -85,6 +85,18 @@ export function releaseDescriptors({ numbers, ours }: Passed): void {
   }
 }
 
+/**
+ * As Node ends, it sets the terminals it was started on back to their modes, and aborts when one has been hung up meanwhile (its
+ * ResetStdio; not when it is closed). No word can be said after this.
+ */
+export function releaseHungUpTerminal(): void {
+  try {
+    if (fstatSync(2).isCharacterDevice() && !isTty(2)) closeSync(2);
+  } catch {
+    // It is closed.
+  }
+}
+
 /** Whether `fd` is our controlling terminal, and another process group has its foreground. */
 function isBackgroundTerminal(fd: number): boolean {
   if (!isTty(fd)) return false;

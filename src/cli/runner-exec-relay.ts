@@ -129,14 +129,14 @@ export class Relay {
   }
 
   /**
-   * Stops this process as `signal` stops one, until it is continued: the SIGCONT then resumes the target. Where nobody looks after
-   * our process group the kernel discards the stop, and it returns at once.
+   * Stops this process as `signal` stops one, until it is continued. Where nobody looks after our process group the kernel discards
+   * the stop, as it would have discarded the target's in our place: either way the target goes on when this returns.
    */
   #stopSelf(signal: number): void {
-    const ours = signal === constants.signals.SIGTSTP;
-    // Without a listener the signal has its own effect, and kill(2) to oneself takes effect before it returns.
-    if (ours) process.off('SIGTSTP', this.#onSignal);
+    // Without a listener a signal has its own effect, and kill(2) to oneself takes effect before it returns.
+    for (const name of ['SIGTSTP', 'SIGCONT'] as const) process.off(name, this.#onSignal);
     process.kill(process.pid, signal);
-    if (ours) process.on('SIGTSTP', this.#onSignal);
+    for (const name of ['SIGTSTP', 'SIGCONT'] as const) process.on(name, this.#onSignal);
+    this.#conversation.resume();
   }
 }

@@ -22,7 +22,7 @@ import { type Selection, selectSession } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd, dieBySignal, isTty } from '../native.js';
 import { encodeRun, ProtocolError } from '../protocol/messages.js';
-import { collectDescriptors, isGiven, type Passed, releaseDescriptors } from './runner-exec-descriptors.js';
+import { collectDescriptors, isGiven, type Passed, releaseDescriptors, releaseHungUpTerminal } from './runner-exec-descriptors.js';
 import { findJobserver, type Jobserver } from './runner-exec-jobserver.js';
 import { openProject } from './runner-exec-open.js';
 import { parseOptions, type RunnerOptions } from './runner-exec-options.js';
@@ -49,6 +49,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return 128 + exit.signal;
   }
   if (exit.message !== undefined) say(exit.message, exit.hint);
+  releaseHungUpTerminal();
   return exit.code;
 }
 

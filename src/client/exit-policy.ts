@@ -178,7 +178,7 @@ function stepFailed({ errno, subject }: NotStartedOutcome, step: LaterStep, comm
       return { message: `cannot give '${command}' its descriptor ${subject}: ${why}` };
     case 'LIMIT':
       return {
-        message: `cannot set the limit '${limitNameOf(subject)}' of '${command}': ${why}`,
+        message: `cannot set the limit '${limitNameOf(subject.toString())}' of '${command}': ${why}`,
         hint: 'a hard limit can only be lowered',
       };
     case 'NICE':

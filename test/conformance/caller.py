@@ -22,7 +22,7 @@ from scenes import SCENES  # noqa: E402
 
 SCENE_S = 40
 # Whatever a variable can hold, names included.
-ODD = {"EMPTY": "", "EQUALS": "a=b=c", "LINES": "one\nTWO=x\n", "BYTES": "\xff\xfe", "odd.name-1": "x", "BASH_FUNC_said%%": "() {  echo said\n}"}
+ODD = {"EMPTY": "", "EQUALS": "a=b=c", "MANY_LINES": "one\nTWO=x\n", "BYTES": "\xff\xfe", "odd.name-1": "x", "BASH_FUNC_said%%": "() {  echo said\n}"}
 
 
 def environment(work):

@@ -247,6 +247,9 @@ class Case:
         self.until("continuation", lambda: self.statuses and os.WIFCONTINUED(self.statuses[-1]))
 
     def type(self, data):
+        # A relayed terminal echoes twice what is typed before its client has seen that the target runs.
+        if self.column["name"] == "-t" and os.tcgetpgrp(self.slave) != os.getpgrp():
+            self.until("raw mode", lambda: not termios.tcgetattr(self.slave)[3] & termios.ICANON or self.nap())
         os.write(self.master, data)
 
     def shows(self, data):

@@ -32,7 +32,12 @@ const DIRECT = 'direct';
 const IN_SHELL = 'direct in bash';
 
 /** What a request of a Node program can be compared in: no options, and no state of the caller's that Node has not kept. */
-const LIBRARY_SCENES = ['plain', 'argv-*', 'umask', 'directory-*', 'stdin-*', 'std*-append', 'swapped', 'one-*', 'exit-*', 'dies-of-*', 'leaves-*', 'script-*', 'program-*', 'killed'];
+const LIBRARY_SCENES = [
+  ...['plain', 'argv-*', 'umask', 'directory-*', 'stdin-file', 'stdin-pipe', 'stdin-socket', 'stdin-null', 'stdout-append', 'swapped', 'one-*'],
+  ...['exit-*', 'dies-of-9', 'dies-of-11', 'dies-of-15', 'leaves-*', 'script-*', 'program-is-*', 'program-missing', 'killed'],
+];
+/** What a launcher has a hand in. */
+const LAUNCHED_SCENES = ['plain', 'argv-bytes', 'umask', 'signals-*', 'env-by-name', 'stdin-file', 'exit-7', 'dies-of-9', 'terminal-leader'];
 
 /** @param scratch has `run`, where the sessions live, and `launch.bash`. */
 export function ownColumns(programs: Programs, scratch: string): Column[] {
@@ -66,8 +71,8 @@ export function ownColumns(programs: Programs, scratch: string): Column[] {
     through('-t', any, { before: [programs.runnerExec, '-t', '--socket', any.socket], tags: ['terminal'] }),
     through('node', any, { before: [node, programs.holdfast, '__runner-exec', '--socket', any.socket] }),
     through('library', any, { before: [node, programs.libraryRunner, any.socket], after: [], takesFlags: false, scenes: LIBRARY_SCENES }),
-    direct(IN_SHELL, launcher),
-    through('bash', session('bash', [], launcher), { against: IN_SHELL }),
+    { ...direct(IN_SHELL, launcher), scenes: LAUNCHED_SCENES },
+    through('bash', session('bash', [], launcher), { against: IN_SHELL, scenes: LAUNCHED_SCENES }),
   ];
 }
 

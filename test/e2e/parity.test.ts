@@ -57,8 +57,23 @@ async function bothInShell(script: string, options: RunOptions = {}): Promise<Se
 const say = (script: string): string[] => ['--', 'sh', '-c', script];
 const S = ['--session', 'parity'];
 
+/** All of it at once where the machine can, four at a time; throws with every difference, not only the first. */
+async function eachOf<T extends readonly [string, ...unknown[]]>(cases: readonly T[], check: (one: T) => Promise<void>): Promise<void> {
+  const failures: string[] = [];
+  const left = [...cases];
+  const worker = async (): Promise<void> => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) {
+      await check(one).catch((error: unknown) =>
+        failures.push(`${JSON.stringify(one)}: ${error instanceof Error ? error.message : error}`),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
+  expect(failures.join('\n\n')).toBe('');
+}
+
 describe('both clients', () => {
-  it.for([
+  const cases: [what: string, args: string[], code: number][] = [
     ['end with the status of the command', [...S, ...say('exit 0')], 0],
     ['end with the status of the command', [...S, ...say('exit 77')], 77],
     ['end with the status of the command', [...S, ...say('exit 125')], 125],
@@ -115,40 +130,52 @@ describe('both clients', () => {
     ['refuse a report that cannot be written', [...S, '--report', '/no/such/report', '--', 'true'], 125],
     ['print the same help', ['--help'], 0],
     ['print the same version', ['--version'], 0],
-  ] as [string, string[], number][])('%s: %j', async ([, args, code]) => {
+  ];
+
+  it('do the same with each option, and say the same', async () => {
     await shared();
-    const seen = await both(args, { env: { GIVEN: 'given' } });
-    expect(seen).toMatchObject({ code, signal: null });
+    await eachOf(cases, async ([, args, code]) => {
+      expect(await both(args, { env: { GIVEN: 'given' } })).toMatchObject({ code, signal: null });
+    });
   });
 
-  it.for(['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL', 'SIGSEGV', 'SIGPIPE', 'SIGUSR1'] as const)(
-    'die of %s as the command did',
-    async (signal) => {
-      await shared();
-      expect(await both([...S, ...say(`kill -${signal.slice(3)} $$`)])).toMatchObject({ code: null, signal });
-    },
-  );
-
-  it.for([
-    ['hand on what is typed, and leave the rest', `printf '1\\n2\\n' | { $RX -- sh -c 'read x; echo $x'; cat; }`],
-    ['pass bytes that are no text', `$RX -- printf %s $'\\xff\\xc3(' $'\\n'; $RX -e $'B=\\xfe' -- sh -c 'printf %s "$B$RAW"'`],
-    ['work in a directory whose name is no text', `mkdir -p $'/tmp/d\\xe9' && cd $'/tmp/d\\xe9' && $RX -- pwd; cd /; rmdir $'/tmp/d\\xe9'`],
-    ['work in a directory that is gone', `d=$(mktemp -d); cd "$d"; rmdir "$d"; $RX -- sh -c 'echo here'`],
-    ['keep the mask', 'for m in 0077 0002; do umask $m; $RX -- sh -c umask; done'],
-    ['close what is closed', `$RX -- sh -c 'echo x >&2' >&-; $RX -- sh -c 'echo x' 2>&-`],
-    ['pass a descriptor', `exec 7< <(echo seven); $RX --fd 7 -- cat /proc/self/fd/7; $RX -- sh -c 'ls /proc/$$/fd; :'`],
-    ['end as a pipeline wants it', `$RX -- yes | head -n1; echo \${PIPESTATUS[*]}`],
-    ['write in order', `{ echo a; $RX -- echo b; echo c; } 2>&1; $RX -- sh -c 'echo d; echo e >&2' 2>&1`],
-    [
-      'name the logical directory',
-      `ln -sfn /usr "$TMPDIR/link-$$" && cd "$TMPDIR/link-$$" && $RX -- sh -c 'echo "\${PWD##*/}" | tr -d 0-9'; rm "$TMPDIR/link-$$"`,
-    ],
-    ['take the session from the environment', `HOLDFAST_SESSION=absent $RX -- echo flag`],
-  ] as const)('%s', async ([, script]) => {
+  it('die of the signal that the command died of', async () => {
     await shared();
-    const { code, stderr } = await bothInShell(script);
-    expect(code).toBe(0);
-    expect(stderr).not.toContain('runner-exec');
+    const signals = ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL', 'SIGSEGV', 'SIGPIPE', 'SIGUSR1'] as const;
+    await eachOf(
+      signals.map((signal) => [signal] as const),
+      async ([signal]) => {
+        expect(await both([...S, ...say(`kill -${signal.slice(3)} $$`)])).toMatchObject({ code: null, signal });
+      },
+    );
+  });
+
+  it('are one to a shell', async () => {
+    await shared();
+    const scripts: [what: string, script: string][] = [
+      ['hand on what is typed, and leave the rest', `printf '1\\n2\\n' | { $RX -- sh -c 'read x; echo $x'; cat; }`],
+      ['pass bytes that are no text', `$RX -- printf %s $'\\xff\\xc3(' $'\\n'; $RX -e $'B=\\xfe' -- sh -c 'printf %s "$B$RAW"'`],
+      [
+        'work in a directory whose name is no text',
+        `mkdir -p $'/tmp/d\\xe9' && cd $'/tmp/d\\xe9' && $RX -- pwd; cd /; rmdir $'/tmp/d\\xe9'`,
+      ],
+      ['work in a directory that is gone', `d=$(mktemp -d); cd "$d"; rmdir "$d"; $RX -- sh -c 'echo here'`],
+      ['keep the mask', 'for m in 0077 0002; do umask $m; $RX -- sh -c umask; done'],
+      ['close what is closed', `$RX -- sh -c 'echo x >&2' >&-; $RX -- sh -c 'echo x' 2>&-`],
+      ['pass a descriptor', `exec 7< <(echo seven); $RX --fd 7 -- cat /proc/self/fd/7; $RX -- sh -c 'ls /proc/$$/fd; :'`],
+      ['end as a pipeline wants it', `$RX -- yes | head -n1; echo \${PIPESTATUS[*]}`],
+      ['write in order', `{ echo a; $RX -- echo b; echo c; } 2>&1; $RX -- sh -c 'echo d; echo e >&2' 2>&1`],
+      [
+        'name the logical directory',
+        `ln -sfn /usr "$TMPDIR/link-$$" && cd "$TMPDIR/link-$$" && $RX -- sh -c 'echo "\${PWD##*/}" | tr -d 0-9'; rm "$TMPDIR/link-$$"`,
+      ],
+      ['take the session from the environment', `HOLDFAST_SESSION=absent $RX -- echo flag`],
+    ];
+    await eachOf(scripts, async ([, script]) => {
+      const { code, stderr } = await bothInShell(script);
+      expect(code).toBe(0);
+      expect(stderr).not.toContain('runner-exec');
+    });
   });
 
   it('write the same report, but for times and numbers', async () => {
