@@ -11,7 +11,7 @@ import { describeMachine, thisMachine } from './machine.js';
 import { parallel } from './parallel.js';
 import { pipe } from './pipe.js';
 import { Place } from './place.js';
-import { unquiet } from './quiet.js';
+import { patience, unquiet } from './quiet.js';
 import { document, printed } from './report.js';
 import { isMet, type Result } from './result.js';
 import { rivals } from './rivals.js';
@@ -34,6 +34,7 @@ const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
 const machine = thisMachine();
 const place = new Place();
 const results: Result[] = [];
+if (values.quick) patience.ms = 0;
 try {
   await place.open();
   console.log(describeMachine(machine));

@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-enum { MAX_HELD = 32768, REAPS_A_TURN = 64 };
+enum { MAX_HELD = 32768, REAPS_A_TURN = 64, REAPS_AT_END = 16384 };
 
 struct warden {
   int control;
@@ -97,11 +97,11 @@ static size_t strike(const struct warden *warden, int signal_number) {
   return count;
 }
 
-/* Reaps whatever ended, or the first of it: a fork storm can keep this busy for ever. Tells of the target's changes. False: no
+/* Reaps what has ended, `most` of it: a fork storm can keep this busy for ever. Tells of the target's changes. False: no
  * child is left, so nothing at all is held. */
-static bool reap(struct warden *warden) {
+static bool reap(struct warden *warden, int most) {
   warden->has_more = true;
-  for (int reaped = 0; reaped < REAPS_A_TURN; reaped++) {
+  for (int reaped = 0; reaped < most; reaped++) {
     struct warden_report news = {.news = WARDEN_CHANGE};
     int result = process_next_change(&news.change);
     if (result <= 0) {
@@ -138,7 +138,7 @@ static void end_all(struct warden *warden) {
     poll(&wait, 1, warden->has_more ? 0 : 20);
     struct signalfd_siginfo drained;
     while (read(warden->signals, &drained, sizeof drained) > 0) {}
-  } while (reap(warden));
+  } while (reap(warden, REAPS_AT_END));
 }
 
 static int open_signals(void) {
@@ -159,7 +159,7 @@ static void watch(struct warden *warden) {
     ssize_t n = waits[0].revents == 0 ? -1 : recv(warden->control, &order, 1, MSG_DONTWAIT);
     if (n == 0 || (n == 1 && order == WARDEN_KILL)) end_all(warden);
     else if (n == 1) signal_all(order);
-    holding = reap(warden);
+    holding = reap(warden, REAPS_A_TURN);
   }
 }
 

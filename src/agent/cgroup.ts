@@ -165,6 +165,9 @@ export class SessionCgroup implements ContainmentMaker {
     if (own === undefined) return undefined;
     const directory = join(own, `holdfast-${process.pid}`);
     try {
+      // An agent of this very number may have been killed together with its guard: what it left is nobody's.
+      if (existsSync(directory)) writeFileSync(join(directory, 'cgroup.kill'), '1');
+      remove(directory);
       mkdirSync(directory);
     } catch {
       return undefined;

@@ -25,7 +25,7 @@ export interface RunOptions extends RunSpec {
 /** What a target cost. */
 export interface RunReport extends Exited {
   readonly pid: number;
-  /** Nanoseconds of CLOCK_BOOTTIME. */
+  /** Nanoseconds of CLOCK_MONOTONIC. */
   readonly startNs: bigint;
 }
 

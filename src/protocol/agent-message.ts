@@ -18,7 +18,7 @@ export interface Refusal {
 
 export interface Spawned {
   readonly pid: number;
-  /** Nanoseconds of CLOCK_BOOTTIME. */
+  /** Nanoseconds of CLOCK_MONOTONIC. */
   readonly startNs: bigint;
   /** Its id when the request was detached, else empty. */
   readonly job: string;

@@ -33,11 +33,33 @@ const IN_SHELL = 'direct in bash';
 
 /** What a request of a Node program can be compared in: no options, and no state of the caller's that Node has not kept. */
 const LIBRARY_SCENES = [
-  ...['plain', 'argv-*', 'umask', 'directory-*', 'stdin-file', 'stdin-pipe', 'stdin-socket', 'stdin-null', 'stdout-append', 'swapped', 'one-*'],
+  ...[
+    'plain',
+    'argv-*',
+    'umask',
+    'directory-*',
+    'stdin-file',
+    'stdin-pipe',
+    'stdin-socket',
+    'stdin-null',
+    'stdout-append',
+    'swapped',
+    'one-*',
+  ],
   ...['exit-*', 'dies-of-9', 'dies-of-11', 'dies-of-15', 'leaves-*', 'script-*', 'program-is-*', 'program-missing', 'killed'],
 ];
 /** What a launcher has a hand in. */
-const LAUNCHED_SCENES = ['plain', 'argv-bytes', 'umask', 'signals-*', 'env-by-name', 'stdin-file', 'exit-7', 'dies-of-9', 'terminal-leader'];
+const LAUNCHED_SCENES = [
+  'plain',
+  'argv-bytes',
+  'umask',
+  'signals-ignored',
+  'env-by-name',
+  'stdin-file',
+  'exit-7',
+  'dies-of-9',
+  'terminal-leader',
+];
 
 /** @param scratch has `run`, where the sessions live, and `launch.bash`. */
 export function ownColumns(programs: Programs, scratch: string): Column[] {

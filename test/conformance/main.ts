@@ -58,7 +58,9 @@ try {
   const faults = unexplained(results.findings.filter(({ column }) => judged.has(column)));
   for (const fault of faults) console.log(`FAIL ${fault}`);
   for (const id of results.stale) console.log(`FAIL docs/differences.md: '${id}' never occurs`);
-  console.log(`${results.observations.length} scenes played, ${faults.length} unexplained differences, ${results.stale.length} stale entries`);
+  console.log(
+    `${results.observations.length} scenes played, ${faults.length} unexplained differences, ${results.stale.length} stale entries`,
+  );
   mkdirSync(dirname(json), { recursive: true });
   writeFileSync(json, `${JSON.stringify({ machine, ...results }, undefined, 1)}\n`);
   if (faults.length + results.stale.length > 0) process.exitCode = 1;

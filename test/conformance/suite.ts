@@ -43,7 +43,11 @@ export class Suite {
   }
 
   /** @param isWhole every scene is run, so that a difference that does not occur is stale. */
-  async run(columns: readonly Column[], scenes: readonly string[], options: { isWhole: boolean; onColumn?: (name: string) => void }): Promise<Results> {
+  async run(
+    columns: readonly Column[],
+    scenes: readonly string[],
+    options: { isWhole: boolean; onColumn?: (name: string) => void },
+  ): Promise<Results> {
     const all = [...new Set([...columns.flatMap(({ against }) => this.columns.filter(({ name }) => name === against)), ...columns])];
     const observations: Observation[] = [];
     const absent: AbsentColumn[] = [];

@@ -8,6 +8,9 @@ import { eventually } from './eventually.js';
 
 const HEADER_BYTES = 8;
 
+/** usocket's native part lets itself be collected while libuv still closes it, which ends the process: it is kept until the end. */
+const kept: unknown[] = [];
+
 export interface SeenFrame {
   kind: number;
   fdCount: number;
@@ -36,6 +39,7 @@ export class Peer {
 
   static async connect(path: string): Promise<Peer> {
     const socket = new USocket({ path });
+    kept.push(Reflect.get(socket, '_wrap'));
     await new Promise((resolve, reject) => {
       socket.on('connected', resolve);
       socket.on('error', reject);

@@ -109,18 +109,19 @@ types("typed-line-leader", b"hello\n", leader=True)(reads)
 types("typed-interrupt-leader", b"\x03", leader=True)(is_signalled)
 
 
-@scene("typed-stop", TYPED, tags=["terminal"])
+@scene("typed-stop", [*TYPED, "stops-at-once"], tags=["terminal"])
 def typed_stop(case):
     case.terminal()
     case.start("say", "ready", "hold", "-")
     case.event("ready")
     case.type(b"\x1a")
-    case.stops()
-    os.tcsetpgrp(case.slave, os.getpgrp())
-    afterwards(case)
-    os.tcsetpgrp(case.slave, case.pid)
-    os.killpg(case.pid, signal.SIGCONT)
-    case.continues()
+    case.facts["stops-at-once"] = case.happens(lambda: case.statuses and os.WIFSTOPPED(case.statuses[-1]))
+    if case.facts["stops-at-once"]:
+        os.tcsetpgrp(case.slave, os.getpgrp())
+        afterwards(case)
+        os.tcsetpgrp(case.slave, case.pid)
+        os.killpg(case.pid, signal.SIGCONT)
+        case.continues()
     case.type(b"\x03")
     case.ends()
 
@@ -150,8 +151,9 @@ def hung_up(leader):
         case.event("signal")
         case.kill(signal.SIGTERM)
         case.ends()
-        # A session leader's end is told to the foreground group by SIGHUP and SIGCONT, both.
-        case.facts["signals-seen"] = sorted(case.signals_seen())
+        # The kernel sends SIGHUP and then SIGCONT, so that a stopped process hears of it; how often is nobody's concern.
+        seen = case.signals_seen()
+        case.facts["signals-seen"] = sorted({"SIGCONT"} & set(seen)) + sorted(name for name in seen if name != "SIGCONT")
 
 
 hung_up(False)

@@ -1,0 +1,139 @@
+// Thousands of blows at random instants to everybody who has a part in a run, and after each the proof that nothing is left and that
+// the session serves. One lane for each containment; the lanes run side by side. An episode's number and the seed say all of it.
+
+import { readFileSync } from 'node:fs';
+import { endsSession, type Plan, planOf, MODES, type Mode } from './plan.js';
+import { Episode } from './episode.js';
+import { Held } from './held.js';
+import { type Place, strike } from './place.js';
+import type { Report } from './report.js';
+
+export interface FaultsSize {
+  readonly seed: number;
+  readonly from: number;
+  readonly count: number;
+  readonly withinMs: number;
+}
+
+/** A session is closed after so many episodes at the latest: an orderly end is one of the ends. */
+const EPISODES_A_SESSION = 40;
+/** Whoever fails all the time says nothing new. */
+const FAILURES_A_LANE = 20;
+
+interface Tally {
+  episodes: number;
+  sessions: number;
+  blows: Map<string, number>;
+  endings: Map<string, number>;
+  legal: number;
+}
+
+export async function faults(place: Place, report: Report, size: FaultsSize): Promise<void> {
+  const deadline = performance.now() + size.withinMs;
+  const tally: Tally = { episodes: 0, sessions: 0, blows: new Map(), endings: new Map(), legal: 0 };
+  const ptysBefore = ptyCount();
+  await Promise.all(MODES.map((mode) => new Lane(place, report, size, tally, mode).run(deadline)));
+  const { episodes, sessions, blows, endings, legal } = tally;
+  report.say(`faults: seed ${size.seed}, episodes ${size.from} to ${size.from + episodes - 1}, ${sessions} sessions`);
+  report.say(`faults: blows: ${listed(blows)}; ${[...blows.values()].reduce((sum, each) => sum + each, 0)} in all`);
+  report.say(`faults: the clients ended with: ${listed(endings)}`);
+  report.say(`faults: ${legal} processes outlived their target, as they may, and were still held by the session`);
+  report.say(`faults: pseudo-terminals before ${ptysBefore}, after ${ptyCount()}; held by ours: 0`);
+  const left = place.marked();
+  if (left.length > 0) report.fail(`faults: left at the end: ${left.map(({ pid, command }) => `${pid} ${command}`).join('; ')}`);
+}
+
+class Lane {
+  readonly #place: Place;
+  readonly #report: Report;
+  readonly #size: FaultsSize;
+  readonly #tally: Tally;
+  readonly #mode: Mode;
+  #held: Held | undefined;
+  #inSession = 0;
+  #failures = 0;
+
+  constructor(place: Place, report: Report, size: FaultsSize, tally: Tally, mode: Mode) {
+    this.#place = place;
+    this.#report = report;
+    this.#size = size;
+    this.#tally = tally;
+    this.#mode = mode;
+  }
+
+  async run(deadline: number): Promise<void> {
+    const { seed, from, count } = this.#size;
+    for (let number = from; number < from + count; number++) {
+      if (MODES[number % MODES.length] !== this.#mode) continue;
+      if (performance.now() > deadline || this.#failures >= FAILURES_A_LANE) break;
+      await this.#episode(planOf(seed, number));
+    }
+    await this.#guarded('at the end', async () => await this.#close());
+  }
+
+  async #episode(plan: Plan): Promise<void> {
+    await this.#guarded(`episode ${plan.episode} ${JSON.stringify(plan)}`, async () => {
+      const held = await this.#session();
+      this.#inSession++;
+      this.#tally.episodes++;
+      const episode = new Episode(this.#place, held, plan);
+      await episode.play();
+      for (const [who, blow] of episode.blows) count(this.#tally.blows, `${blow} ${who}`);
+      count(this.#tally.endings, episode.ending);
+      this.#tally.legal += episode.legal;
+      if (!endsSession(plan)) {
+        await held.atRest();
+        await held.mustServe();
+        if (this.#inSession >= EPISODES_A_SESSION) await this.#close();
+        return;
+      }
+      this.#held = undefined;
+      if (plan.hurry) await this.#session();
+      await held.gone();
+      if (!plan.hurry && plan.blow === 'TERM' && held.files() !== '') throw new Error(`files are left: ${held.files()}`);
+    });
+  }
+
+  async #session(): Promise<Held> {
+    if (this.#held === undefined) {
+      this.#held = await Held.openIn(this.#place, this.#mode);
+      this.#inSession = 0;
+      this.#tally.sessions++;
+    }
+    return this.#held;
+  }
+
+  async #close(): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    await held?.close();
+  }
+
+  /** Tells of a failure how to have it again, then clears up, so that one fault is one failure. */
+  async #guarded(what: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#failures++;
+      this.#report.fail(`seed ${this.#size.seed} ${this.#mode} ${what}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#held = undefined;
+      for (const { pid, command } of this.#place.marked())
+        if (command.includes(this.#place.runtimeDirectory(this.#mode)) || command.includes(`soak-${this.#mode}`)) strike(pid, 'SIGKILL');
+      this.#place.endMarked(`${this.#mode}-e`);
+    }
+  }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function listed(counts: Map<string, number>): string {
+  return [...counts].sort(([, a], [, b]) => b - a).map(([name, number]) => `${number} ${name}`).join(', ');
+}
+
+/** Of the whole machine; other programs have some as well. */
+function ptyCount(): number {
+  return Number(readFileSync('/proc/sys/kernel/pty/nr', 'utf8'));
+}
+

@@ -1,0 +1,48 @@
+// A Node process that holds as many MB of heap as its argument says, and times spawn() when it is told how often: heap.ts.
+
+import { closeFd, spawn, watchChildren } from '../src/native.js';
+import { packStrings } from '../src/protocol/strings.js';
+
+const PER_MB = 131_072;
+const held = Array.from({ length: Number(process.argv[2]) }, (_, index) => Array.from({ length: PER_MB }, (_, at) => index + at + 0.5));
+
+let childEnded: () => void = () => {};
+watchChildren(() => childEnded());
+
+async function time(): Promise<number> {
+  const ended = new Promise<void>((resolve) => {
+    childEnded = resolve;
+  });
+  const startedAt = performance.now();
+  const result = spawn({
+    program: Buffer.from('/bin/true\0'),
+    searchPath: undefined,
+    argv: packStrings(['true']),
+    env: packStrings([]),
+    cwd: Buffer.from('/\0'),
+    cwdFd: -1,
+    fds: new Int32Array(0),
+    numbers: new Int32Array(0),
+    umask: 0o022,
+    ignored: 0n,
+    nice: undefined,
+    terminal: 0,
+    terminalFd: 0,
+    limits: new Float64Array(0),
+    cgroupFd: -1,
+    warden: undefined,
+  });
+  const ms = performance.now() - startedAt;
+  if (!result.started) throw new Error(`spawn: errno ${result.errno}`);
+  if (result.pidfd >= 0) closeFd(result.pidfd);
+  await ended;
+  return ms;
+}
+
+process.on('message', async (spawns) => {
+  const timings: number[] = [];
+  while (timings.length < Number(spawns)) timings.push(await time());
+  process.send?.(timings);
+});
+process.on('disconnect', () => process.exit(held.length > 0 ? 0 : 1));
+process.send?.([process.memoryUsage().heapUsed / 2 ** 20]);

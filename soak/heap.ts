@@ -1,0 +1,54 @@
+// Does a large heap of the agent make its spawns slower? With fork it would: page tables are copied. Two Node processes, one of which
+// holds 1 GB of heap, call the agent's own spawn() in turns. Not an agent: nothing makes that hold so much.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Report } from './report.js';
+
+const holder = join(dirname(fileURLToPath(import.meta.url)), 'heap-holder.ts');
+const HEAP_MB = 1024;
+const BATCH = 50;
+/** DESIGN section 8. */
+const LIMIT = 1.1;
+
+export async function heap(report: Report, spawns: number): Promise<void> {
+  const holders = [0, HEAP_MB].map((mb) => fork(holder, [String(mb)], { execArgv: ['--import', 'tsx', '--max-old-space-size=4096'] }));
+  const timings: number[][] = [[], []];
+  try {
+    const ready = await Promise.all(holders.map(answer));
+    // The first round warms up.
+    for (let round = 0; round <= spawns / BATCH; round++) {
+      const order = round % 2 === 0 ? [0, 1] : [1, 0];
+      for (const index of order) {
+        const child = holders[index];
+        if (child === undefined) continue;
+        const next = answer(child);
+        child.send(BATCH);
+        const seen = await next;
+        if (round > 0) timings[index]?.push(...seen);
+      }
+    }
+    const [empty = 0, full = 0] = timings.map(median);
+    const megabytes = ready.map(([mb = 0]) => mb.toFixed(0));
+    report.say(`heap: spawn ${(empty * 1000).toFixed(0)} µs with ${megabytes[0]} MB of heap, ${(full * 1000).toFixed(0)} µs with ${megabytes[1]} MB; medians of ${timings[0]?.length}`);
+    report.judge('spawn with 1 GB of heap against an empty one', full / empty, LIMIT);
+  } finally {
+    for (const each of holders) each.kill();
+  }
+}
+
+async function answer(child: ChildProcess): Promise<number[]> {
+  return await new Promise((resolve, reject) => {
+    const over = (): void => reject(new Error('the holder of the heap has ended'));
+    child.once('exit', over);
+    child.once('message', (numbers) => {
+      child.off('exit', over);
+      resolve(Array.isArray(numbers) ? numbers.map(Number) : []);
+    });
+  });
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
