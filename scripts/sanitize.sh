@@ -4,11 +4,13 @@
 #   c     the C without Node: native/test/*.c, and the client alone (sanitize-c.sh)
 #   unit  the addon with ASan and UBSan, in a Node that has ASan preloaded; the unit tests that load it
 #   e2e   runner-exec (client, entry shim, warden) with ASan and UBSan, the addon with UBSan alone: the agent's Node starts with an
-#         empty environment, so nothing can be preloaded into it; all e2e tests
+#         empty environment, so nothing can be preloaded into it; the e2e tests that are about the C and not about time or limits
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
+# Some tests act as another user, who must reach the programs.
+chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(c unit e2e)
@@ -54,7 +56,8 @@ for part in "${parts[@]}"; do
       build_addon "$undefined"
       HOLDFAST_CLIENT_CC="cc $plain $all" sh scripts/build-client.sh dist/runner-exec
       node scripts/build.mjs cli library
-      node node_modules/vitest/vitest.mjs run --project e2e
+      # Not those that compare with musl's words, set address space limits, spoil LD_LIBRARY_PATH or start thousands of programs.
+      node node_modules/vitest/vitest.mjs run --project e2e test/e2e/{descriptors,endings,signals,jobserver,jobs,interop,containment}.test.ts
       ;;
     *)
       echo "sanitize: no such part '$part'; there are c, unit and e2e" >&2

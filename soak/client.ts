@@ -3,6 +3,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
+/** runner-exec's own status, which comes with a line on stderr. */
+const OURS = 125;
+const LAST_WORDS_MS = 5_000;
+
 export interface Ended {
   /** "7", "125", "SIGKILL" … */
   how: string;
@@ -35,7 +39,13 @@ export class Client {
       child.once('exit', (code, signal) => {
         this.#hasEnded = true;
         for (const wake of this.#waiting.values()) wake();
-        setImmediate(() => resolve({ how: String(code ?? signal), stderr: this.#stderr }));
+        const tell = (): void => resolve({ how: String(code ?? signal), stderr: this.#stderr });
+        // Its last words may be in the pipe still, whose end never comes while somebody else holds it.
+        if (this.#stderr !== '' || code !== OURS) setImmediate(tell);
+        else {
+          child.stderr.once('data', () => setImmediate(tell));
+          setTimeout(tell, LAST_WORDS_MS).unref();
+        }
       });
     });
   }

@@ -122,7 +122,7 @@ export class Episode {
   /** Lets it end, where it still can. */
   async #end(client: Client): Promise<Ended> {
     const { blow, victim } = this.#plan;
-    const mayLive = blow === 'STOP' || victim === 'descendant' || victim === 'guard' || victim === 'warden';
+    const mayLive = blow === 'STOP' || victim === 'descendant' || victim === 'guard' || (victim === 'warden' && blow !== 'KILL');
     if (mayLive) client.endInput();
     const wake = setInterval(() => {
       if (blow !== 'STOP' || client.hasEnded) return;

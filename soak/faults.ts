@@ -1,7 +1,8 @@
 // Thousands of blows at random instants to everybody who has a part in a run, and after each the proof that nothing is left and that
 // the session serves. One lane for each containment; the lanes run side by side. An episode's number and the seed say all of it.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { endsSession, type Plan, planOf, MODES, type Mode } from './plan.js';
 import { Episode } from './episode.js';
 import { Held } from './held.js';
@@ -51,6 +52,10 @@ class Lane {
   readonly #mode: Mode;
   #held: Held | undefined;
   #inSession = 0;
+  #firstInSession = 0;
+  /** Of the episodes in the session of the last one: a fault may have come earlier than it shows. */
+  #first = 0;
+  #last = 0;
   #failures = 0;
 
   constructor(place: Place, report: Report, size: FaultsSize, tally: Tally, mode: Mode) {
@@ -73,6 +78,8 @@ class Lane {
 
   async #episode(plan: Plan): Promise<void> {
     await this.#guarded(`episode ${plan.episode} ${JSON.stringify(plan)}`, async () => {
+      this.#last = plan.episode;
+      this.#first = this.#held === undefined ? plan.episode : this.#firstInSession;
       const held = await this.#session();
       this.#inSession++;
       this.#tally.episodes++;
@@ -98,6 +105,7 @@ class Lane {
     if (this.#held === undefined) {
       this.#held = await Held.openIn(this.#place, this.#mode);
       this.#inSession = 0;
+      this.#firstInSession = this.#last;
       this.#tally.sessions++;
     }
     return this.#held;
@@ -109,6 +117,14 @@ class Lane {
     await held?.close();
   }
 
+  #evidence(): string[] {
+    try {
+      return evidenceOf(this.#place, this.#mode);
+    } catch (error) {
+      return [String(error)];
+    }
+  }
+
   /** Tells of a failure how to have it again, then clears up, so that one fault is one failure. */
   async #guarded(what: string, act: () => Promise<void>): Promise<void> {
     try {
@@ -116,12 +132,23 @@ class Lane {
     } catch (error) {
       this.#failures++;
       this.#report.fail(`seed ${this.#size.seed} ${this.#mode} ${what}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#report.say(`  again: --only faults --seed ${this.#size.seed} --from ${this.#first} --count ${this.#last - this.#first + 1}`);
+      for (const line of this.#evidence()) this.#report.say(`  ${line}`);
       this.#held = undefined;
       for (const { pid, command } of this.#place.marked())
         if (command.includes(this.#place.runtimeDirectory(this.#mode)) || command.includes(`soak-${this.#mode}`)) strike(pid, 'SIGKILL');
       this.#place.endMarked(`${this.#mode}-e`);
     }
   }
+}
+
+/** What the agent has said, and who is there. */
+function evidenceOf(place: Place, mode: Mode): string[] {
+  const directory = place.runtimeDirectory(mode);
+  const logs = readdirSync(directory).filter((name) => name.endsWith('.log'));
+  const said = logs.flatMap((name) => readFileSync(join(directory, name), 'utf8').trim().split('\n').slice(-8));
+  const there = place.marked().filter(({ command }) => command.includes(mode));
+  return [...said.map((line) => `log: ${line}`), ...there.map(({ pid, ppid, state, command }) => `there: ${pid} of ${ppid} ${state} ${command}`)];
 }
 
 function count(counts: Map<string, number>, name: string): void {

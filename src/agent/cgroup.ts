@@ -4,7 +4,7 @@
 
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeFd, killProcess, openDirectory } from '../native.js';
+import { type ChildChange, closeFd, killProcess, openDirectory } from '../native.js';
 import { isAlive } from '../process-tree.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment, ContainmentMaker } from './containment.js';
@@ -153,7 +153,7 @@ class RequestCgroup implements Containment {
 export class SessionCgroup implements ContainmentMaker {
   readonly kind = 'cgroup';
   readonly directory: string;
-  readonly #guard: Guard | undefined;
+  #guard: Guard | undefined;
   readonly #spare: RequestCgroup[] = [];
   /** Released while something lived in them, or before the kernel had counted the last one out. */
   #occupied: RequestCgroup[] = [];
@@ -220,6 +220,15 @@ export class SessionCgroup implements ContainmentMaker {
 
   isHelper(pid: number): boolean {
     return pid === this.#guard?.pid;
+  }
+
+  /** A guard that was killed has a successor: else an agent that is killed later would leave its cgroups. */
+  childEnded({ pid, waitStatus }: ChildChange): void {
+    if (this.#guard === undefined || pid !== this.#guard.pid) return;
+    closeFd(this.#guard.pipe);
+    this.#guard = undefined;
+    // One that has ended by itself would do so again.
+    if ((waitStatus & 0x7f) !== 0) this.#guard = startGuard(this.directory);
   }
 
   killAll(): void {

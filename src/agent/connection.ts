@@ -2,7 +2,7 @@
 // whole in time, or nonsense, is dropped without disturbing others. docs/protocol.md §4.
 
 import { Channel } from '../channel.js';
-import { closeFd, closeFds, peerCredentials } from '../native.js';
+import { closeFd, closeFds, killProcess, peerCredentials } from '../native.js';
 import { encodeAnswer, encodeRefused } from '../protocol/agent-message.js';
 import { type ClientMessage, parseClientFrame } from '../protocol/client-message.js';
 import { ProtocolError } from '../protocol/error.js';
@@ -12,6 +12,7 @@ import { RefusalCode } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Reply, Request } from './request.js';
 
+const SIGCONT = 18;
 /** How long a peer may take to say its first frame. */
 const FIRST_FRAME_MS = 10_000;
 
@@ -79,10 +80,20 @@ export class Connection implements Reply {
     this.#channel.send(frame, fds);
   }
 
+  get isPeerGone(): boolean {
+    return this.#channel.isPeerGone;
+  }
+
   end(): void {
     this.#request = undefined; // that the peer goes now concerns it no more: a job lives on
     this.#channel.end();
     this.#closed();
+  }
+
+  wake(): void {
+    if (!this.#channel.isOpen) return;
+    const { pid } = peerCredentials(this.#channel.fd);
+    if (pid > 1) killProcess(pid, SIGCONT); // 0: of a pid namespace that we do not see into
   }
 
   /** Ends it from our side, as if the peer had gone. */

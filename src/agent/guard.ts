@@ -6,7 +6,9 @@ import { closeFd, makePipe, spawn } from '../native.js';
 import { packStrings } from '../protocol/strings.js';
 
 export interface Guard {
-  pid: number;
+  readonly pid: number;
+  /** Our end of the pipe, CLOEXEC; it is the guard's sign that this process lives. */
+  readonly pipe: number;
 }
 
 /** `undefined` where it cannot be started: then only an orderly end cleans up. */
@@ -33,7 +35,7 @@ export function startGuard(cgroup: string): Guard | undefined {
   closeFd(pipe.read);
   if (result.started) {
     if (result.pidfd >= 0) closeFd(result.pidfd);
-    return { pid: result.pid }; // the write end stays open, and CLOEXEC, until this process is gone
+    return { pid: result.pid, pipe: pipe.write };
   }
   closeFd(pipe.write);
   process.stderr.write(`holdfast: no guard for the session's cgroup: errno ${result.errno}\n`);

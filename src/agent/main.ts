@@ -101,8 +101,8 @@ function tidy(stem: string): void {
     return; // the directory is gone, and they with it
   }
   if (lock === undefined) return;
-  // The notify socket: of an opener that was killed.
-  for (const suffix of ['json', 'pass', 'notify', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
+  // 'notify' and 'json.new' are of an opener that was killed.
+  for (const suffix of ['json', 'json.new', 'pass', 'notify', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
   closeFd(lock);
 }
 

@@ -37,6 +37,8 @@ const MAX_TIMER_MS = 0x7fffffff;
 /** How often what a cancelled request left is looked for while its grace runs. */
 const EMPTY_POLL_MS = 20;
 const KILL_RETRY_MS = 20;
+const HANGUP_MS = 50;
+const HANGUP_POLL_MS = 5;
 
 /** Why a request is ended from our side. */
 export type Canceller = Exclude<CancelledBy, 'nobody'>;
@@ -57,6 +59,10 @@ export interface Reply {
   send(frame: Buffer, fds?: readonly number[]): void;
   /** The last answer has been sent. */
   end(): void;
+  /** Whether nobody reads any more, though that has not been told yet. */
+  readonly isPeerGone?: boolean;
+  /** Lets a peer go on that has stopped itself, as it does when told of its target's stop: only so can it read what was sent. */
+  wake?(): void;
 }
 
 /** What a request needs of its session. */
@@ -89,6 +95,8 @@ export class Request {
   #deadline: NodeJS.Timeout | undefined;
   /** Signals that came before there was a target. */
   #early: number[] = [];
+  /** It was told of a stop, and has not said since that it goes on. */
+  #peerStopped = false;
   waitStatus: number | undefined;
   cancelledBy: CancelledBy = 'nobody';
 
@@ -207,6 +215,7 @@ export class Request {
   }
 
   resume(): void {
+    this.#peerStopped = false;
     this.signal(SIGCONT);
   }
 
@@ -287,11 +296,18 @@ export class Request {
   onChange(change: ChildChange): void {
     const status = change.waitStatus;
     if (status === 0xffff) this.#reply?.send(encodeContinued());
-    else if ((status & 0xff) === 0x7f) this.#reply?.send(encodeStopped(status >> 8));
-    else this.#onEnded(change);
+    else if ((status & 0xff) === 0x7f) {
+      this.#peerStopped = true;
+      this.#reply?.send(encodeStopped(status >> 8));
+    } else this.#onEnded(change);
   }
 
-  #onEnded(change: ChildChange): void {
+  #onEnded(change: ChildChange, waitedMs = 0): void {
+    if (this.#state.kind === 'running' && this.#isHangup(waitedMs)) {
+      setTimeout(() => this.#onEnded(change, waitedMs + HANGUP_POLL_MS), HANGUP_POLL_MS);
+      return;
+    }
+    if (this.#state.kind === 'running' && this.#reply?.isPeerGone === true) this.cancel('client');
     const state = this.#state;
     const cancelledBy = state.kind === 'ending' ? state.by : 'nobody';
     this.waitStatus = change.waitStatus;
@@ -312,6 +328,7 @@ export class Request {
         leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
       }),
     );
+    if (this.#peerStopped) this.#reply?.wake?.();
     if (state.kind !== 'ending' || this.#containment === undefined || this.#containment.isEmpty()) {
       if (state.kind === 'ending') clearTimeout(state.kill);
       this.#finish();
@@ -320,6 +337,15 @@ export class Request {
     // A cancelled request takes everything with it; what the target left has the rest of the grace.
     this.#endReply();
     this.#state = { kind: 'sweeping', kill: state.kill, poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS) };
+  }
+
+  /**
+   * Whether it may be its client's end that has ended the target: with a client its pseudo-terminal goes, an instant before its
+   * connection does. That is no end of the target's own, and what it leaves is not to stay; so that instant is waited for.
+   */
+  #isHangup(waitedMs: number): boolean {
+    if (this.run.terminal.kind !== 'pty' || this.#reply === undefined || this.#reply.isPeerGone === true) return false;
+    return waitedMs < HANGUP_MS && this.#containment?.isEmpty() === false;
   }
 
   #sweep(): void {

@@ -9,7 +9,7 @@ import { describeMachine, thisMachine } from '../../bench/machine.js';
 import { foreignColumn } from './columns.js';
 import { globOf } from './differences.js';
 import { Peers } from './peers.js';
-import { matrixOf, unexplained } from './report.js';
+import { matrixOf, summaryOf, unexplained } from './report.js';
 import { Suite } from './suite.js';
 
 const HELP = `usage: npm run conformance -- [options] [-- PREFIX...]
@@ -53,6 +53,7 @@ try {
 
   console.log(describeMachine(machine));
   console.log(matrixOf(results.columns, results.observations, results.findings));
+  console.log(summaryOf(results.columns, results.observations, results.findings));
   for (const { column, absent } of [...results.absent, ...peers.absent]) console.log(`not run: ${column}: ${absent}`);
   const judged = new Set(results.columns.filter((column) => column.judged).map(({ name }) => name));
   const faults = unexplained(results.findings.filter(({ column }) => judged.has(column)));

@@ -4,6 +4,8 @@ import { Place } from '../../bench/place.js';
 import { Absent, findProgram, type RivalKind } from '../../bench/rival.js';
 import { s6Sudo } from '../../bench/rivals/s6-sudo.js';
 import { sshMux } from '../../bench/rivals/ssh-mux.js';
+import { setSubreaper } from '../../src/native.js';
+import { descendantsOf, isAlive } from '../harness/processes.js';
 import { type Column, foreignColumn } from './columns.js';
 import { containers } from './containers.js';
 import type { AbsentColumn } from './observation.js';
@@ -29,6 +31,8 @@ export class Peers {
   }
 
   async start(): Promise<void> {
+    // Most leave what they ran behind when they are killed: orphans come to us then.
+    setSubreaper();
     const place = new Place();
     this.#ends.push(async () => await place.close());
     for (const kind of KINDS) {
@@ -47,6 +51,7 @@ export class Peers {
 
   async end(): Promise<void> {
     for (const end of this.#ends.reverse()) await end();
+    if (this.#ends.length > 0) for (const { pid } of descendantsOf(process.pid)) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
   }
 }
 
@@ -69,7 +74,7 @@ const KINDS: readonly PeerKind[] = [
   fromRival(s6Sudo),
   fromRival(sshMux),
   plain('chroot', '/'),
-  plain('nsenter', '--target', '1', '--mount', '--uts', '--ipc', '--'),
+  plain('nsenter', '--target', String(process.pid), '--mount', '--uts', '--ipc', '--'),
   plain('bwrap', '--dev-bind', '/', '/', '--'),
   ...containers,
 ];

@@ -72,6 +72,18 @@ function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): 
   return groups;
 }
 
+/** How many rows are as they are directly, explained or not, in each column. */
+export function summaryOf(columns: readonly Column[], observations: readonly Observation[], findings: readonly Finding[]): string {
+  const rows = rowsOf(columns, observations, findings).filter(({ label }) => !label.endsWith(ALL_ELSE));
+  const lines = columns.map(({ name }) => {
+    const cells = rows.flatMap(({ cells }) => cells.get(name) ?? []);
+    const same = cells.filter((cell) => cell === 'ok').length;
+    const faults = cells.filter((cell) => cell === 'FAIL').length;
+    return `${name}: ${same} of ${cells.length} the same${faults > 0 ? `, ${faults} FAIL` : ''}`;
+  });
+  return lines.join('\n');
+}
+
 /** `limits.nofile` → `limits`, where the scene is about it. */
 function groupOf(fact: string, focus: readonly string[]): string {
   if (fact === 'scene') return ALL_ELSE;

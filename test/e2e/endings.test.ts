@@ -112,9 +112,8 @@ describe('the report and the status', () => {
         client: { exitCode: 128 + number },
       });
     }
-    const { code, report } = await reported(session, ['perl', '-e', 'kill 40, $$; sleep 9']);
-    expect(code).toBe(null);
-    expect(report.outcome).toMatchObject({ kind: 'signaled', number: 40 });
+    const { report } = await reported(session, ['perl', '-e', 'kill 40, $$; sleep 9']);
+    expect(report).toMatchObject({ outcome: { kind: 'signaled', signal: 'SIGRTMIN+6', number: 40 }, client: { exitCode: 168 } });
   });
 
   it('of a command that is not there, or cannot be run', async () => {
@@ -191,11 +190,11 @@ describe('--timeout', () => {
     expect(report.outcome).toMatchObject({ kind: 'cancelled', by: 'deadline', ending: { kind: 'exited', code: 9 } });
   });
 
-  it('ends a stopped command too', async () => {
-    const { code } = await reported(session, ['sh', '-c', 'kill -STOP $$; sleep 60'], ['--timeout', '300ms']).catch(() => ({
-      code: undefined,
-    }));
-    expect(code).toBe(124);
+  it('ends a stopped command too, and lets its client go on', async () => {
+    expect(await reported(session, ['sh', '-c', 'kill -STOP $$; sleep 60'], ['--timeout', '300ms'])).toMatchObject({
+      code: 124,
+      report: { outcome: { kind: 'cancelled', by: 'deadline' } },
+    });
   });
 
   it('counts the time in the queue', async () => {
@@ -244,6 +243,35 @@ describe('a session that is closed while commands run', () => {
     expect([124, 125]).toContain(code);
     expect(report.read().outcome).toMatchObject({ kind: 'cancelled', ending: { signal: 'SIGKILL' } });
     expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('a stopped command', () => {
+  it('that is killed ends its client, which was stopped too', async () => {
+    const report = new Reported();
+    const run = session.start(['sh', '-c', 'echo pid $$; kill -STOP $$'], { flags: report.flags });
+    const pid = await pidOf(run);
+    await eventually(() => expect(findProcess(run.pid)?.state).toBe('T'));
+    process.kill(pid, 'SIGKILL');
+    expect(await run.ended).toMatchObject({ signal: 'SIGKILL' });
+    expect(report.read().outcome).toMatchObject({ kind: 'signaled', signal: 'SIGKILL' });
+  });
+
+  it('ends with its session, and its client says so', async () => {
+    const closing = await holdfast.open('closing');
+    const run = closing.start(['sh', '-c', 'kill -STOP $$']);
+    await eventually(() => expect(findProcess(run.pid)?.state).toBe('T'));
+    await closing.close();
+    expect(await run.ended).toMatchObject({ code: 125 });
+  });
+
+  it('ends when its stopped client is killed', async () => {
+    const run = session.start(['sh', '-c', 'echo pid $$; kill -STOP $$; sleep 60']);
+    const pid = await pidOf(run);
+    await eventually(() => expect(findProcess(run.pid)?.state).toBe('T'));
+    run.kill('SIGKILL');
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+    await run.ended;
   });
 });
 

@@ -253,7 +253,7 @@ describe('with a terminal of its own (-t)', () => {
     sh.type(`rx -t -- env PS1='in> ' INPUTRC=${inputrc} bash --norc -i\n`);
     await sh.sees('in> ');
     sh.type('cat\n');
-    await sh.sees('cat\r\n');
+    await runs('cat');
     sh.type(CTRL_Z);
     await sh.sees('Stopped');
     await sh.sees('in> ');
@@ -287,6 +287,11 @@ describe('with a terminal of its own (-t)', () => {
   });
 });
 
+/** Waits until a target, or a job of it, is this. */
+async function runs(commandLine: string): Promise<void> {
+  await eventually(() => expect(descendantsOf(agentPid()).map(({ command }) => command)).toContain(commandLine));
+}
+
 /** The client that is a child of this shell. */
 function clientOf(shellPid: number): number {
   const client = descendantsOf(shellPid).find(({ command }) => command.startsWith(programs.runnerExec));
@@ -306,12 +311,12 @@ describe('a client that leads the session of its terminal', () => {
     expect(sh.terminal.text).not.toContain('job control');
     expect(await sh.does('echo via-tty >/dev/tty; echo $-; tty')).toMatch(/via-tty\r\n\w*m\w*\r\n\/dev\/pts\//);
     sh.type('sleep 60\n');
-    await eventually(() => expect(descendantsOf(agentPid()).some(({ command }) => command === 'sleep 60')).toBe(true));
+    await runs('sleep 60');
     sh.type(CTRL_C);
     await sh.sees('%> ');
     expect(await sh.does('echo status-$?')).toContain('status-130');
     sh.type('cat\n');
-    await sh.sees('cat\r\n');
+    await runs('cat');
     sh.type(CTRL_Z);
     await sh.sees('Stopped');
     await sh.sees('%> ');

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.js';
 import { programs, useHoldfast } from '../harness/holdfast.js';
 import type { Ended, RunOptions } from '../harness/running.js';
 import type { Session } from '../harness/session.js';
@@ -201,6 +202,8 @@ describe('both clients', () => {
       const session = await holdfast.open('lost');
       const running = holdfast.start([...client, '--session', 'lost', '--', 'sh', '-c', 'echo ready; exec sleep 600']);
       await running.outputLine('ready');
+      // The target may be faster than the word of its start.
+      await eventually(async () => expect(await session.status()).toMatchObject({ running: 1 }));
       process.kill(session.pid, 'SIGKILL');
       const { code, stderr } = await running.ended;
       seen.push(`${code} ${stderr}`.replace(/pid \d+(, which then died of SIGKILL)?/g, 'pid N'));

@@ -381,9 +381,9 @@ describe('closing', () => {
   });
 
   it('happens after idle_timeout, but not under a command, and leaves no files', async () => {
-    const session = await holdfast.open('idle', { flags: ['--idle-timeout', '300ms'] });
-    // Twice as long as it may idle.
-    expect(await session.output(['sh', '-c', 'sleep 0.6; echo done'])).toBe('done\n');
+    const session = await holdfast.open('idle', { flags: ['--idle-timeout', '1500ms'] });
+    // Longer than it may idle.
+    expect(await session.output(['sh', '-c', 'sleep 2; echo done'])).toBe('done\n');
     await expectGone(session.pid);
     await eventually(() => expect(runtimeFiles()).toEqual([]));
   });

@@ -258,6 +258,7 @@ describe('in a tmux pane', () => {
         env: { ...holdfast.env, TERM: 'xterm', SHELL: '/bin/sh' },
         cwd: holdfast.directory,
         encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
       });
     }
 
