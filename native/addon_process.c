@@ -116,6 +116,8 @@ static napi_value js_warden_news(napi_env env, napi_callback_info info) {
   double *out = bytes_of(env, argument[1], &bytes);
   if (out == NULL || bytes < 11 * sizeof *out) return number(env, -EINVAL);
   ssize_t n = FAULT(recv) ? -1 : recv(int_of(env, argument[0]), &news, sizeof news, MSG_DONTWAIT);
+  /* It has ended without having read an order of ours. That is told first, and once; what it had said is still there. */
+  if (n == -1 && errno == ECONNRESET) n = recv(int_of(env, argument[0]), &news, sizeof news, MSG_DONTWAIT);
   if (n == -1) return number(env, errno == ECONNRESET ? 0 : -errno);
   if ((size_t)n < offsetof(struct warden_report, subject)) return number(env, 0);
   write_change(&news.change, out);

@@ -96,6 +96,7 @@ static void converse(int socket, const struct request *request) {
     .socket = socket, .signals = c->signals, .frame = request->frame, .frame_bytes = request->frame_bytes, .descriptors = &c->descriptors,
     .fd_count = request->fd_count, .ignored = c->ignored, .options = &c->options, .pty = &c->pty,
   };
+  if (c->pty.use == PTY_WHOLE) pty_resize(&c->pty); /* a window that has changed before its signal was watched for */
   relay_run(&job, &c->ending);
   if (c->pty.use == PTY_WHOLE && c->ending.spawned) {
     int deadly = pty_drain(&c->pty, c->signals, c->ignored);

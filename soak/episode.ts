@@ -159,15 +159,9 @@ export class Episode {
   /** What is left of it: nothing, or what may be, which then is held, and ended here. */
   async #judgeLeft(client: Client): Promise<void> {
     const plan = this.#plan;
-    // A group does not hold what has left it, nor does anybody end it when the agent is lost with the only client that knows of it.
-    const isOutOfReach = plan.mode === 'group' && (losesAgent(plan) || plan.victim === 'client');
     const strangers = (): ProcessSeen[] => this.#place.marked(this.#token);
-    if (isOutOfReach) {
-      const away = new Set(client.family.filter(([kind]) => kind === 'away' || kind === 'twice').map(([, pid]) => pid));
-      const mayStay = (each: ProcessSeen): boolean => away.has(each.pid) || plan.moment === 'started' || plan.moment === 'born' || plan.moment === 'ending' || plan.blow !== 'KILL';
-      await nobody(() => strangers().filter((each) => !mayStay(each)));
-    } else if (endsSession(plan) && this.blows.length > 0) await nobody(strangers);
-    else if (!mayLeave(plan)) await nobody(strangers);
+    if (plan.mode === 'group' && (losesAgent(plan) || plan.victim === 'client')) await this.#judgeGroup(client, strangers);
+    else if ((endsSession(plan) && this.blows.length > 0) || !mayLeave(plan)) await nobody(strangers);
     else {
       const left = strangers().filter(({ command }) => !command.includes(' __warden '));
       this.legal += left.length;
@@ -179,6 +173,17 @@ export class Episode {
       for (const { pid, command } of left) if (!command.includes(' __warden ')) strike(pid, 'SIGKILL');
       if (left.length > 0) throw new Error(`still there: ${listed(left)}`);
     }, SETTLE_MS);
+  }
+
+  /**
+   * A group does not hold what has left it. And where the agent is lost, its clients end the groups: only those that they have heard of,
+   * so only in an episode whose target was ready is anything to be said.
+   */
+  async #judgeGroup(client: Client, strangers: () => ProcessSeen[]): Promise<void> {
+    const { moment, blow } = this.#plan;
+    if (moment !== 'ready' || blow !== 'KILL') return;
+    const away = new Set(client.family.filter(([kind]) => kind === 'away' || kind === 'twice').map(([, pid]) => pid));
+    await nobody(() => strangers().filter(({ pid }) => !away.has(pid)));
   }
 }
 

@@ -3,10 +3,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endsSession, type Plan, planOf, MODES, type Mode } from './plan.js';
+import { eventually } from '../test/harness/eventually.js';
+import { allProcesses, descriptorsOf } from '../test/harness/processes.js';
 import { Episode } from './episode.js';
-import { Held } from './held.js';
+import { Held, SETTLE_MS } from './held.js';
 import { type Place, strike } from './place.js';
+import { endsSession, MODES, type Mode, type Plan, planOf } from './plan.js';
 import type { Report } from './report.js';
 
 export interface FaultsSize {
@@ -32,14 +34,16 @@ interface Tally {
 export async function faults(place: Place, report: Report, size: FaultsSize): Promise<void> {
   const deadline = performance.now() + size.withinMs;
   const tally: Tally = { episodes: 0, sessions: 0, blows: new Map(), endings: new Map(), legal: 0 };
-  const ptysBefore = ptyCount();
   await Promise.all(MODES.map((mode) => new Lane(place, report, size, tally, mode).run(deadline)));
   const { episodes, sessions, blows, endings, legal } = tally;
   report.say(`faults: seed ${size.seed}, episodes ${size.from} to ${size.from + episodes - 1}, ${sessions} sessions`);
   report.say(`faults: blows: ${listed(blows)}; ${[...blows.values()].reduce((sum, each) => sum + each, 0)} in all`);
   report.say(`faults: the clients ended with: ${listed(endings)}`);
   report.say(`faults: ${legal} processes outlived their target, as they may, and were still held by the session`);
-  report.say(`faults: pseudo-terminals before ${ptysBefore}, after ${ptyCount()}; held by ours: 0`);
+  await eventually(() => {
+    const { count, masters } = pseudoTerminals();
+    if (count > masters) throw new Error(`of ${count} pseudo-terminals only ${masters} are held by a process`);
+  }, SETTLE_MS);
   const left = place.marked();
   if (left.length > 0) report.fail(`faults: left at the end: ${left.map(({ pid, command }) => `${pid} ${command}`).join('; ')}`);
 }
@@ -148,7 +152,10 @@ function evidenceOf(place: Place, mode: Mode): string[] {
   const logs = readdirSync(directory).filter((name) => name.endsWith('.log'));
   const said = logs.flatMap((name) => readFileSync(join(directory, name), 'utf8').trim().split('\n').slice(-8));
   const there = place.marked().filter(({ command }) => command.includes(mode));
-  return [...said.map((line) => `log: ${line}`), ...there.map(({ pid, ppid, state, command }) => `there: ${pid} of ${ppid} ${state} ${command}`)];
+  return [
+    ...said.map((line) => `log: ${line}`),
+    ...there.map(({ pid, ppid, state, command }) => `there: ${pid} of ${ppid} ${state} ${command}`),
+  ];
 }
 
 function count(counts: Map<string, number>, name: string): void {
@@ -156,11 +163,23 @@ function count(counts: Map<string, number>, name: string): void {
 }
 
 function listed(counts: Map<string, number>): string {
-  return [...counts].sort(([, a], [, b]) => b - a).map(([name, number]) => `${number} ${name}`).join(', ');
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, number]) => `${number} ${name}`)
+    .join(', ');
 }
 
-/** Of the whole machine; other programs have some as well. */
-function ptyCount(): number {
-  return Number(readFileSync('/proc/sys/kernel/pty/nr', 'utf8'));
+/** Those of the whole machine, and the descriptors that hold one open: other programs have some as well, but none that nobody holds. */
+function pseudoTerminals(): { count: number; masters: number } {
+  const count = Number(readFileSync('/proc/sys/kernel/pty/nr', 'utf8'));
+  const all = allProcesses().flatMap(({ pid }) => [...descriptorsIfAny(pid).values()]);
+  return { count, masters: all.filter((target) => target.endsWith('ptmx')).length };
 }
 
+function descriptorsIfAny(pid: number): Map<number, string> {
+  try {
+    return descriptorsOf(pid);
+  } catch {
+    return new Map(); // gone meanwhile
+  }
+}

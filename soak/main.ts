@@ -66,5 +66,9 @@ try {
   place.remove();
 }
 for (const failure of report.failures) report.say(`FAILED: ${failure}`);
-report.say(report.failures.length === 0 ? `soak: seed ${seed}: nothing left, nothing failed` : `soak: seed ${seed}: ${report.failures.length} failed`);
+report.say(
+  report.failures.length === 0
+    ? `soak: seed ${seed}: nothing left, nothing failed`
+    : `soak: seed ${seed}: ${report.failures.length} failed`,
+);
 if (report.failures.length > 0) process.exitCode = 1;

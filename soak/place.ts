@@ -22,7 +22,8 @@ export class Place {
   readonly launcher: string = join(this.scratch, 'launcher.sh');
 
   constructor() {
-    for (const part of ['dist', 'share', 'package.json']) cpSync(join(root, part), join(this.scratch, 'product', part), { recursive: true });
+    for (const part of ['dist', 'share', 'package.json'])
+      cpSync(join(root, part), join(this.scratch, 'product', part), { recursive: true });
     for (const program of ['family', 'driver'])
       execFileSync('cc', ['-std=c11', '-O2', '-Wall', '-o', join(this.scratch, program), join(here, `${program}.c`)]);
     writeFileSync(this.launcher, 'export HELD=yes\n"$@"\nexit\n');

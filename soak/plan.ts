@@ -102,7 +102,9 @@ export function allowedEndings(plan: Plan): string[] {
       return [`SIG${blow}`, ...own];
     case 'warden':
       // TERM is nothing to it.
-      return blow === 'KILL' ? ['SIGKILL', ...own] : ['7'];
+      if (blow === 'TERM') return ['7'];
+      // Struck before it could say that the target runs: then the request has not begun.
+      return ['SIGKILL', ...own, ...(moment === 'born' ? ['125'] : [])];
     case 'agent':
     case 'launcher':
       return ['125', ...own];

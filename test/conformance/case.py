@@ -1,7 +1,8 @@
 """One scene: a caller in a state of its own making, what it calls, and what it sees of it.
 
 A case is the whole process that it runs in: it leads a session, is the subreaper of all it starts, and leaves nothing. Waits
-for states, never for durations; at the deadline it says what it saw last."""
+for states, never for durations; at the deadline it says what it saw last. Longer than most files: state, call, events and end of one
+process share everything."""
 
 import ctypes
 import fcntl
@@ -199,6 +200,8 @@ class Case:
             if pid == 0:
                 break
             self.statuses.append(status)
+            if self.is_over():
+                self.pump(0)  # its last words came between our look at the FIFO and its end
 
     def is_over(self):
         return bool(self.statuses) and (os.WIFEXITED(self.statuses[-1]) or os.WIFSIGNALED(self.statuses[-1]))

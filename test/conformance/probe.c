@@ -3,7 +3,8 @@
  *   probe REPORT [ACT WORD]…    REPORT: a FIFO (or "-") that gets one JSON object a line: first {"facts": …}, then events
  *
  * Static where that can be had, so that it runs in a container made of nothing. Only looks: what is the same and what is not is
- * judged by facts.py. Bytes are printed as JSON strings, a character a byte. */
+ * judged by facts.py. Bytes are printed as JSON strings, a character a byte. One file, since it is compiled and mounted as one; a
+ * list more than a program, hence its length. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

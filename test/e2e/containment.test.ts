@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { eventually } from '../harness/eventually.js';
-import { programs, useHoldfast } from '../harness/holdfast.js';
+import { useHoldfast } from '../harness/holdfast.js';
 import { findLack, needs } from '../harness/needs.js';
 import { allProcesses, findProcess, isAlive } from '../harness/processes.js';
 import type { Running } from '../harness/running.js';
@@ -116,6 +116,19 @@ describe.for(MODES)('contained by a %s', (mode) => {
     expect(alive(family)).toEqual([]);
   });
 
+  it('a client that is killed takes everything with it, also when its terminal goes first', async (t) => {
+    needsMode(t, mode);
+    const session = await openIn(mode);
+    for (let i = 0; i < 10; i++) {
+      const run = start(session, `${FAMILY} sleep 60`, '-t', '--kill-grace', '1ms');
+      const family = await familyOf(run);
+      run.kill('SIGKILL');
+      await run.exited;
+      await eventually(() => expect(alive(family).filter(reached)).toEqual([]));
+      endAway(family);
+    }
+  });
+
   it('an agent that is killed takes everything with it', async (t) => {
     needsMode(t, mode);
     const session = await openIn(mode);
@@ -192,10 +205,27 @@ describe('a cgroup', () => {
     expect(tree.cpuUs).toBeGreaterThanOrEqual(0.9 * (usage.userUs + usage.systemUs));
     const own = /^0::(.*)$/m.exec(run.stdout.toString())?.[1] ?? '';
     expect(own).toMatch(new RegExp(`/holdfast-${session.pid}/r\\d+$`));
-    const cgroup = cgroupOf(session.pid).replace(/\/$/, '') + `/holdfast-${session.pid}`;
+    const cgroup = `${cgroupOf(session.pid).replace(/\/$/, '')}/holdfast-${session.pid}`;
     expect(readdirSync(cgroup)).toContain('cgroup.kill');
     await session.close();
     await eventually(() => expect(existsSync(cgroup)).toBe(false));
+  });
+
+  it('is removed after the agent was killed, though its guard had been too', async (t) => {
+    needs(t, 'cgroup2 (writable)');
+    const session = await openIn('cgroup');
+    const guardOf = (): number => session.processes().find(({ command }) => command.includes(' __guard '))?.pid ?? 0;
+    const first = guardOf();
+    process.kill(first, 'SIGKILL');
+    await eventually(() => expect([0, first]).not.toContain(guardOf()));
+    const cgroup = `${cgroupOf(session.pid).replace(/\/$/, '')}/holdfast-${session.pid}`;
+    expect(existsSync(cgroup)).toBe(true);
+    const run = start(session, FAMILY);
+    const family = await familyOf(run);
+    await run.exited;
+    process.kill(session.pid, 'SIGKILL');
+    await eventually(() => expect(existsSync(cgroup)).toBe(false));
+    expect(alive(family)).toEqual([]);
   });
 
   it('that a request has killed is not given to the next one', async (t) => {
@@ -250,6 +280,23 @@ describe('a warden', () => {
     expect(await session.output(['echo', 'served'])).toBe('served\n');
   });
 
+  it('that ends before it has read all its orders has its last word heard', async () => {
+    const session = await openIn('warden');
+    const run = session.start(['sh', '-c', 'echo "target $$"; exec sleep 60']);
+    const target = Number((await run.outputLine(/^target \d+$/)).split(' ')[1]);
+    const warden = await wardenOf(target);
+    process.kill(warden, 'SIGSTOP');
+    process.kill(target, 'SIGKILL');
+    const closed = session.close();
+    // Its orders are TERM and CONT; on the first it finds that it holds nothing any more.
+    await eventually(() => expect(existsSync(session.socket)).toBe(false));
+    process.kill(warden, 'SIGCONT');
+    await closed;
+    expect(await run.exited).toEqual({ code: 125, signal: null });
+    await run.ended;
+    expect(run.stderr.toString()).toMatch(/^runner-exec: session 's-warden' was closed while 'sh' ran; hint: .*\n$/);
+  });
+
   it('is there only as long as something of its request is', async () => {
     const session = await openIn('warden');
     const wardens = (): unknown[] => session.processes().filter(({ command }) => command.includes('__warden'));
@@ -279,5 +326,4 @@ it('is a warden where no cgroup can be had', async (t) => {
   const refused = await holdfast.holdfast(['open', 'exact', '--containment', 'cgroup', '--', launcher]);
   expect(refused.code).toBe(1);
   expect(refused.stderr.toString()).toContain('no cgroup v2 can be made here');
-  expect(programs.runnerExec).toBeTruthy();
 });

@@ -281,6 +281,7 @@ describe('an agent that is killed', () => {
     const report = new Reported();
     const run = lost.start(SLEEP, { flags: report.flags });
     const pid = await pidOf(run);
+    await lost.status(); // it has said by now that the command runs
     process.kill(lost.pid, 'SIGKILL');
     const { code, stderr } = await run.ended;
     expect(code).toBe(125);
@@ -296,6 +297,7 @@ describe('an agent that is killed', () => {
     const report = new Reported();
     const run = lost.start(['sh', '-c', 'echo pid $$; read line; exit 37'], { stdin: 'open', flags: report.flags });
     const pid = await pidOf(run);
+    await lost.status();
     process.kill(lost.pid, 'SIGSTOP');
     run.write('\n');
     await eventually(() => expect(findProcess(pid)?.state).toBe('Z'));

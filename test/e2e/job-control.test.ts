@@ -183,7 +183,7 @@ describe.for(['bash', 'dash'] as const)('in %s', (name) => {
     await eventually(() => expect(findProcess(pid)?.state).toBe('S'));
     writeFileSync(gate, '');
     await eventually(() => expect(findProcess(pid)?.state).toBe('T'));
-    expect(await sh.does('jobs')).toMatch(/Stopped/);
+    await eventually(async () => expect(await sh.does('jobs')).toMatch(/Stopped/));
     sh.type('fg\n');
     await eventually(() => expect(findProcess(pid)?.state).toBe('S'));
     sh.type('this\n');

@@ -50,7 +50,7 @@ function pidIn(text: string, name = 'pid'): number {
 
 describe('with -t', () => {
   it('the size is right at the first look, and follows the window', async () => {
-    const terminal = script(`rx -t -- bash -c 'stty size; trap "stty size" WINCH; while :; do read -t 0.05 line && exit 3; done'`, {
+    const terminal = script(`rx -t -- bash -c 'trap "stty size" WINCH; stty size; while :; do read -t 0.05 line && exit 3; done'`, {
       columns: 91,
       rows: 33,
     });
