@@ -159,7 +159,11 @@ export class Episode {
   /** What is left of it: nothing, or what may be, which then is held, and ended here. */
   async #judgeLeft(client: Client): Promise<void> {
     const plan = this.#plan;
-    const strangers = (): ProcessSeen[] => this.#place.marked(this.#token);
+    // One look takes time, and misses who is born meanwhile with a lower number.
+    const strangers = (): ProcessSeen[] => {
+      const seen = this.#place.marked(this.#token);
+      return seen.length > 0 ? seen : this.#place.marked(this.#token);
+    };
     if (plan.mode === 'group' && (losesAgent(plan) || plan.victim === 'client')) await this.#judgeGroup(client, strangers);
     else if ((endsSession(plan) && this.blows.length > 0) || !mayLeave(plan)) await nobody(strangers);
     else {

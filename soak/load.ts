@@ -12,9 +12,8 @@ import type { Report } from './report.js';
 
 const LANE = 'load';
 const PARALLEL = 4;
-const SAMPLES = 20;
 /** Of the samples: until here compiled code and the heap grow to their usual size. */
-const WARM_SAMPLES = 4;
+const WARM_SHARE = 5;
 /** The heap breathes by this much from one collection to the next. */
 const BREATH_MB = 12;
 /** DESIGN section 8. */
@@ -25,49 +24,52 @@ const PAUSE_MS = 500;
 
 export interface LoadSize {
   runs: number;
+  /** Between them the ill peers are let go, and the agent is looked at. */
+  samples: number;
   targets: number;
   crowds: number[];
 }
 
-export const FULL: LoadSize = { runs: 100_000, targets: 500, crowds: [120, 1000] };
-export const QUICK: LoadSize = { runs: 5_000, targets: 100, crowds: [120] };
+export const FULL: LoadSize = { runs: 100_000, samples: 20, targets: 500, crowds: [120, 1000] };
+export const QUICK: LoadSize = { runs: 5_000, samples: 10, targets: 100, crowds: [120] };
 
 export async function load(place: Place, report: Report, seed: number, size: LoadSize): Promise<void> {
   const held = await Held.open(place, LANE, 'load');
   report.say(`load: containment ${(await held.status())['containment']}`);
   report.judge('memory at rest, MB', residentMb(held.agent.pid), IDLE_MB);
-  await many(place, report, held, seed, size.runs);
+  await many(place, report, held, seed, size);
   for (const clients of size.crowds) await crowd(place, report, held, clients);
   await atOnce(place, report, held, size.targets);
   await held.close();
 }
 
 /** Runs, with ill peers beside them. */
-async function many(place: Place, report: Report, held: Held, seed: number, runs: number): Promise<void> {
+async function many(place: Place, report: Report, held: Held, seed: number, { runs, samples: count }: LoadSize): Promise<void> {
+  const warmSample = count / WARM_SHARE - 1;
   const socket = join(place.runtimeDirectory(LANE), 'load.sock');
   const peers = new IllPeers(socket, new Random(seed, 0));
   const samples: { descriptors: number; zombies: number; mb: number }[] = [];
   const startedAt = performance.now();
-  for (let sample = 0; sample < SAMPLES; sample++) {
+  for (let sample = 0; sample < count; sample++) {
     peers.start();
-    await drive(place, PARALLEL, runs / SAMPLES, held);
+    await drive(place, PARALLEL, runs / count, held);
     await peers.stop();
     const rest = await eventually(() => {
       const seen = { descriptors: held.descriptors, zombies: held.zombies, mb: residentMb(held.agent.pid) };
-      const before = samples[WARM_SAMPLES - 1];
+      const before = samples[warmSample];
       if (seen.zombies > 0 || (before !== undefined && seen.descriptors > before.descriptors)) throw new Error(JSON.stringify(seen));
       return seen;
     }, SETTLE_MS);
     samples.push(rest);
-    if (sample % 5 === 0 || sample === SAMPLES - 1)
+    if (sample % 5 === 0 || sample === count - 1)
       report.say(
-        `load: after ${(runs / SAMPLES) * (sample + 1)} runs: ${rest.descriptors} descriptors, ${rest.zombies} zombies, ${rest.mb.toFixed(1)} MB`,
+        `load: after ${(runs / count) * (sample + 1)} runs: ${rest.descriptors} descriptors, ${rest.zombies} zombies, ${rest.mb.toFixed(1)} MB`,
       );
   }
   const perSecond = Math.round(runs / ((performance.now() - startedAt) / 1000));
   report.say(`load: ${runs} runs, ${PARALLEL} at once, ${perSecond}/s, all ended with 0; beside them ${peers.summary}`);
-  const warm = samples[WARM_SAMPLES - 1]?.mb ?? 0;
-  const last = samples[SAMPLES - 1]?.mb ?? 0;
+  const warm = samples[warmSample]?.mb ?? 0;
+  const last = samples[count - 1]?.mb ?? 0;
   report.judge('memory after all runs, against a fifth of them, MB more', last - warm, BREATH_MB);
   // Of that, what V8 has not collected yet: it lets garbage lie until the heap has doubled.
   report.judge('memory at rest after all runs, MB', last, BUSY_MB);

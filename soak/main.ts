@@ -40,7 +40,7 @@ const SCENARIOS: Record<string, (place: Place, report: Report) => Promise<void>>
       withinMs: (minutes ?? (isQuick ? 0.4 : 60)) * 60_000,
     }),
   load: (place, report) => load(place, report, seed, isQuick ? QUICK : FULL),
-  heap: (_, report) => heap(report, isQuick ? 200 : 2_000),
+  heap: (_, report) => heap(report, isQuick),
   decoders: (_, report) => decoders(report, isQuick ? 5 : (minutes ?? 5) * 60),
 };
 

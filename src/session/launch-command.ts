@@ -74,7 +74,8 @@ export function withRawVariables(argv: readonly string[], environment: ReadonlyM
   for (const [name, value] of environment) {
     const bytes = Buffer.from(`${name}=${value}`, 'latin1');
     // A shell drops what it has no variable for (dash: exported functions, names with a dot), so those go around it too.
-    if (isUtf8(bytes) && (isPlain || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) env[Buffer.from(name, 'latin1').toString()] = Buffer.from(value, 'latin1').toString();
+    if (isUtf8(bytes) && (isPlain || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)))
+      env[Buffer.from(name, 'latin1').toString()] = Buffer.from(value, 'latin1').toString();
     else raw.push(octal(bytes));
   }
   if (raw.length === 0) return { argv, env };
