@@ -1,5 +1,6 @@
 // One request from acceptance to outcome. Owns its passed descriptors until the spawn, and its containment until the end.
-// The only place that decides how a request goes on; DESIGN section 4 "Ending", docs/protocol.md §5.
+// The only place that decides how a request goes on; DESIGN section 4 "Ending", docs/protocol.md §5. Long, since the states and
+// all that leads from one to the next are to be seen in one place.
 
 import { type ChildChange, closeFd, closeFds, killGroup, NativeError, type SpawnResult, type Started, spawn } from '../native.js';
 import { encodeContinued, encodeNotStarted, encodeRefused, encodeSpawned, encodeStopped } from '../protocol/agent-message.js';
