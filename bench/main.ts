@@ -22,7 +22,7 @@ const BENCHMARKS: Record<string, (place: Place, isQuick: boolean) => Promise<Res
   latency: (place, isQuick) => latency(place, isQuick ? 200 : 3000),
   parallel: (place, isQuick) => parallel(place, isQuick ? 3 : 11, isQuick ? 500 : 2000),
   library: (place, isQuick) => library(place, isQuick ? 200 : 2000),
-  pipe: (place, isQuick) => pipe(place, isQuick ? 3 : 25),
+  pipe: (place, isQuick) => pipe(place, isQuick ? 3 : 40),
   rivals: (place, isQuick) => rivals(place, isQuick ? 10 : 150),
 };
 

@@ -35,7 +35,7 @@ ${sections.join('\n')}`;
 
 function barLines(result: Result): string[] {
   return result.bars.map((bar) => {
-    const wanted = `${bar.side === 'below' ? 'at most' : 'at least'} ${bar.limit}`;
+    const wanted = `${bar.side === 'below' ? 'at most' : 'at least'} ${Number(bar.limit.toFixed(2))}`;
     return `${bar.what}: ${bar.seen.toFixed(2)} (${wanted}: ${isMet(bar) ? 'met' : 'MISSED'})`;
   });
 }

@@ -7,7 +7,7 @@ import { eventually } from '../test/harness/eventually.js';
 import { allProcesses, descriptorsOf } from '../test/harness/processes.js';
 import { Episode } from './episode.js';
 import { Held, SETTLE_MS } from './held.js';
-import { type Place, strike } from './place.js';
+import type { Place } from './place.js';
 import { endsSession, MODES, type Mode, type Plan, planOf } from './plan.js';
 import type { Report } from './report.js';
 
@@ -139,8 +139,7 @@ class Lane {
       this.#report.say(`  again: --only faults --seed ${this.#size.seed} --from ${this.#first} --count ${this.#last - this.#first + 1}`);
       for (const line of this.#evidence()) this.#report.say(`  ${line}`);
       this.#held = undefined;
-      for (const { pid, command } of this.#place.marked())
-        if (command.includes(this.#place.runtimeDirectory(this.#mode)) || command.includes(`soak-${this.#mode}`)) strike(pid, 'SIGKILL');
+      for (const mark of [this.#place.runtimeDirectory(this.#mode), `soak-${this.#mode}`]) this.#place.endMarked(mark);
       this.#place.endMarked(`${this.#mode}-e`);
     }
   }

@@ -21,13 +21,13 @@ export class Held {
   readonly #idleDescriptors: number;
   readonly #idleFiles: string;
 
-  private constructor(place: Place, lane: string, name: string, agent: ProcessSeen, launcher: ProcessSeen) {
+  private constructor(place: Place, lane: string, name: string, agent: ProcessSeen, launcher: ProcessSeen, hasCgroup: boolean) {
     this.#place = place;
     this.#lane = lane;
     this.name = name;
     this.agent = agent;
     this.launcher = launcher;
-    this.#cgroup = cgroupOf(agent.pid);
+    this.#cgroup = hasCgroup ? cgroupOf(agent.pid) : undefined;
     this.#idleDescriptors = descriptorsOf(agent.pid).size;
     this.#idleFiles = this.files();
   }
@@ -41,7 +41,7 @@ export class Held {
     const agent = findProcess(Number(status.pid));
     const launcher = agent === undefined ? undefined : findProcess(agent.ppid);
     if (agent === undefined || launcher === undefined) throw new Error(`session '${name}' has no agent, or that no launcher`);
-    return new Held(place, lane, name, agent, launcher);
+    return new Held(place, lane, name, agent, launcher, status.containment === 'cgroup');
   }
 
   static async openIn(place: Place, mode: Mode): Promise<Held> {
@@ -144,7 +144,7 @@ async function mustServe(place: Place, lane: string, name: string): Promise<void
   if (code !== 0) throw new Error(`session '${name}' does not serve (${code}): ${stderr}`);
 }
 
-/** The session's, where it has one. */
+/** The session's. Not looked for where it has none: there may be one of an earlier process with the same number. */
 function cgroupOf(agent: number): string | undefined {
   const own = ownCgroupDirectory(readFileSync(`/proc/${agent}/mountinfo`, 'utf8'), readFileSync(`/proc/${agent}/cgroup`, 'utf8'));
   const directory = own === undefined ? undefined : join(own, `holdfast-${agent}`);

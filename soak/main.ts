@@ -49,6 +49,12 @@ const report = new Report();
 report.say(describeMachine(thisMachine()));
 report.say(`soak: seed ${seed}`);
 const place = new Place();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    place.remove();
+    process.exit(1);
+  });
+}
 try {
   for (const name of names) {
     const scenario = SCENARIOS[name];

@@ -103,8 +103,8 @@ export function allowedEndings(plan: Plan): string[] {
     case 'warden':
       // TERM is nothing to it.
       if (blow === 'TERM') return ['7'];
-      // Struck before it could say that the target runs: then the request has not begun.
-      return ['SIGKILL', ...own, ...(moment === 'born' ? ['125'] : [])];
+      // 125: struck before it could say that the target runs. Then the request has not begun.
+      return ['SIGKILL', '125', ...own];
     case 'agent':
     case 'launcher':
       return ['125', ...own];

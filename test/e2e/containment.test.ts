@@ -285,6 +285,8 @@ describe('a warden', () => {
     const run = session.start(['sh', '-c', 'echo "target $$"; exec sleep 60']);
     const target = Number((await run.outputLine(/^target \d+$/)).split(' ')[1]);
     const warden = await wardenOf(target);
+    // The target may be faster than the warden's word of its start, for which the agent stands still.
+    await eventually(async () => expect(await session.status()).toMatchObject({ running: 1 }));
     process.kill(warden, 'SIGSTOP');
     process.kill(target, 'SIGKILL');
     const closed = session.close();
