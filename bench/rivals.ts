@@ -1,10 +1,11 @@
 // Is a command in a held session cheaper than with every other way to reach a place that is already there?
 // Rivals: bench/rivals/, as far as they are installed. The first row is the bare spawn.
 
+import { Absent } from '../test/engines/site.js';
 import { spreadOf } from './numbers.js';
 import type { Place } from './place.js';
 import { type Result, ratioOf, rowsOf } from './result.js';
-import { Absent, type Rival, type RivalKind } from './rival.js';
+import type { Rival, RivalKind } from './rival.js';
 import { dockerExec, podmanExec } from './rivals/containers.js';
 import { direnvExec } from './rivals/direnv-exec.js';
 import { nixDevelop } from './rivals/nix-develop.js';

@@ -2,7 +2,8 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, type RivalKind, run } from '../rival.js';
+import { findProgram, run } from '../../test/engines/site.js';
+import type { RivalKind } from '../rival.js';
 
 export const direnvExec: RivalKind = {
   name: 'direnv exec',

@@ -2,7 +2,8 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Absent, findProgram, type RivalKind, succeeds } from '../rival.js';
+import { Absent, findProgram, succeeds } from '../../test/engines/site.js';
+import type { RivalKind } from '../rival.js';
 
 const SHELL = `derivation {
   name = "tiny-dev"; system = builtins.currentSystem or "x86_64-linux"; outputs = [ "out" ];

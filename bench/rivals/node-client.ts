@@ -1,7 +1,8 @@
 // Our own client in TypeScript, as any tool written for Node would have it: what starting Node costs.
 
+import { Absent, succeeds } from '../../test/engines/site.js';
 import { SESSION } from '../place.js';
-import { Absent, type RivalKind, succeeds } from '../rival.js';
+import type { RivalKind } from '../rival.js';
 
 export const nodeClient: RivalKind = {
   name: 'holdfast __runner-exec (Node client)',

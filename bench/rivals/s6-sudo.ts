@@ -3,7 +3,8 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, type RivalKind, readyWhen, startServer } from '../rival.js';
+import { findProgram, readyWhen, startServer } from '../../test/engines/site.js';
+import type { RivalKind } from '../rival.js';
 
 export const s6Sudo: RivalKind = {
   name: 's6-sudo',

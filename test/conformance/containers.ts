@@ -1,10 +1,11 @@
 // `docker exec` and `podman exec` into a container of the bench's image that has the scratch folder mounted.
 
-import { type Rival, type RivalKind, run, succeeds } from '../../bench/rival.js';
+import type { Rival, RivalKind } from '../../bench/rival.js';
 import { dockerExec, podmanExec } from '../../bench/rivals/containers.js';
+import { IMAGE } from '../engines/docker.js';
+import { run, succeeds } from '../engines/site.js';
 import type { PeerKind } from './peers.js';
 
-const IMAGE = 'holdfast-bench';
 const CONTAINER = 'holdfast-conformance';
 
 export const containers: readonly PeerKind[] = [withMount(dockerExec), withMount(podmanExec)];

@@ -1,10 +1,11 @@
 // Other programs that run a command somewhere else, started as far as they are installed. bench/rivals/ has the servers.
 
 import { Place } from '../../bench/place.js';
-import { Absent, findProgram, type RivalKind } from '../../bench/rival.js';
+import type { RivalKind } from '../../bench/rival.js';
 import { s6Sudo } from '../../bench/rivals/s6-sudo.js';
 import { sshMux } from '../../bench/rivals/ssh-mux.js';
 import { setSubreaper } from '../../src/native.js';
+import { Absent, findProgram } from '../engines/site.js';
 import { descendantsOf, isAlive } from '../harness/processes.js';
 import { type Column, foreignColumn } from './columns.js';
 import { containers } from './containers.js';
