@@ -103,3 +103,8 @@ int say_refused(const struct wire_agent_frame *answer, const struct session *ses
   say(text_of(answer->refused.hint, hint), "session '%s' refused: %s", session->name, text_of(answer->refused.message, message));
   return answer->refused.code == REFUSED_DEADLINE ? EXIT_DEADLINE : EXIT_OURS;
 }
+
+void say_notice(const struct wire_agent_frame *notice) {
+  char message[TEXT_BYTES], hint[TEXT_BYTES];
+  say(text_of(notice->notice.hint, hint), "%s", text_of(notice->notice.message, message));
+}

@@ -8,6 +8,7 @@
 
 #include "client_messages.h"
 #include "client_background.h"
+#include "client_refusal.h"
 #include "client_signals.h"
 #include "client_stderr.h"
 #include "client_wire.h"
@@ -97,6 +98,7 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
   case WIRE_NOT_STARTED:
     if (ending->spawned) return -EPROTO;
     break;
+  case WIRE_NOTICE: return ending->spawned ? -EPROTO : (say_notice(frame), 0);
   case WIRE_REFUSED: break;
   default: return -EPROTO;
   }

@@ -29,6 +29,7 @@ static const uint32_t MAX_RUN_BODY_BYTES = 8388608;
 static const struct rule AGENT_RULES[] = {
   {WIRE_REFUSED, 0, 65536},       {WIRE_QUEUED, 0, 4},     {WIRE_SPAWNED, 1, 4096}, {WIRE_NOT_STARTED, 0, 1048576},
   {WIRE_STOPPED, 0, 1},           {WIRE_CONTINUED, 0, 0},  {WIRE_EXITED, 0, 65536}, {WIRE_ANSWER, 0, 16777216},
+  {WIRE_NOTICE, 0, 65536},
 };
 
 /* ---- encoding: the caller of these has measured, so there is room ---- */
@@ -246,7 +247,7 @@ static void get_refused(struct reader *in, struct wire_agent_frame *out) {
   out->refused.code = get_u16(in);
   out->refused.message = get_string(in);
   out->refused.hint = get_string(in);
-  if (out->refused.code < REFUSED_VERSION || out->refused.code > REFUSED_DEADLINE) in->failed = true;
+  if (out->refused.code < REFUSED_VERSION || out->refused.code > REFUSED_REOPEN) in->failed = true;
 }
 
 static void get_spawned(struct reader *in, struct wire_agent_frame *out) {
@@ -329,6 +330,10 @@ int wire_decode_agent(const struct wire_header *header, const uint8_t *body, str
       if (in.left < 2) in.failed = true; /* no JSON object is shorter; what it says is for its reader */
       out->answer.json.len = in.left;
       out->answer.json.data = take(&in, in.left);
+      break;
+    case WIRE_NOTICE:
+      out->notice.message = get_string(&in);
+      out->notice.hint = get_string(&in);
       break;
     default: return -EPROTO;
   }

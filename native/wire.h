@@ -78,6 +78,7 @@ struct wire_agent_frame {
     struct { uint8_t signal; } stopped;
     struct wire_exited exited;
     struct { struct wire_bytes json; } answer;
+    struct { struct wire_bytes message, hint; } notice;
   };
 };
 

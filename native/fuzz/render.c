@@ -63,6 +63,11 @@ void render_agent_frame(FILE *to, const struct wire_header *header, const struct
       fputs("ANSWER ", to);
       render_bytes(to, frame->answer.json);
       break;
+    case WIRE_NOTICE:
+      fputs("NOTICE", to);
+      render_named(to, "message", frame->notice.message);
+      render_named(to, "hint", frame->notice.hint);
+      break;
     default: fprintf(to, "KIND %d", (int)frame->kind);
   }
 }

@@ -11,6 +11,7 @@ import {
   encodeResume,
   encodeSignal,
   encodeSuspend,
+  type Notice,
   ProtocolError,
   parseAgentFrame,
   type Spawned,
@@ -35,6 +36,8 @@ export interface ConversationRequest {
 }
 
 export interface ConversationEvents {
+  /** Something to learn, before the target starts. */
+  onNotice?(notice: Notice): void;
   onQueued?(position: number): void;
   onSpawned?(spawned: Spawned): void;
   onStopped?(signal: number): void;
@@ -145,6 +148,10 @@ export class Conversation {
         return;
       case 'refused':
         this.#fail(refusalError(message, this.#session));
+        return;
+      case 'notice':
+        if (this.#spawned !== undefined) this.#fail(brokenProtocol(new ProtocolError('FRAME_KIND', 'a NOTICE came after the start')));
+        else this.#events.onNotice?.(message);
         return;
       case 'answer':
         this.#fail(brokenProtocol(new ProtocolError('FRAME_KIND', 'an ANSWER came where no question was asked')));

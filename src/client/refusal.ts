@@ -15,6 +15,8 @@ const CODE_OF: Readonly<Record<RefusalName, HoldfastErrorCode>> = {
   INTERNAL: 'INTERNAL',
   UNSUPPORTED: 'UNSUPPORTED',
   DEADLINE: 'DEADLINE',
+  STALE: 'STALE',
+  REOPEN: 'STALE',
 };
 
 /** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. @param session its name, for a request. */

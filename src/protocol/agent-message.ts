@@ -16,6 +16,13 @@ export interface Refusal {
   readonly hint: string;
 }
 
+/** Something that the user is to learn, and that changes nothing for the request. */
+export interface Notice {
+  readonly message: string;
+  /** Empty: none. */
+  readonly hint: string;
+}
+
 export interface Spawned {
   readonly pid: number;
   /** Nanoseconds of CLOCK_MONOTONIC. */
@@ -42,7 +49,8 @@ export type AgentMessage =
   | { readonly type: 'stopped'; readonly signal: number }
   | { readonly type: 'continued' }
   | ExitedMessage
-  | { readonly type: 'answer'; readonly answer: JsonObject };
+  | { readonly type: 'answer'; readonly answer: JsonObject }
+  | ({ readonly type: 'notice' } & Notice);
 
 export type NotStartedMessage = { readonly type: 'notStarted' } & NotStarted;
 
@@ -56,6 +64,16 @@ export function encodeRefused(refusal: Refusal): Buffer {
   const hint = textBytes(refusal.hint, MAX_REFUSAL_TEXT_BYTES);
   const writer = new FrameWriter(Kind.REFUSED, 10 + message.length + hint.length);
   writer.u16(refusal.code);
+  writer.bytes(message);
+  writer.bytes(hint);
+  return writer.end();
+}
+
+/** Texts that are too long are cut, as those of a refusal are. */
+export function encodeNotice(notice: Notice): Buffer {
+  const message = textBytes(notice.message, MAX_REFUSAL_TEXT_BYTES);
+  const hint = textBytes(notice.hint, MAX_REFUSAL_TEXT_BYTES);
+  const writer = new FrameWriter(Kind.NOTICE, 8 + message.length + hint.length);
   writer.bytes(message);
   writer.bytes(hint);
   return writer.end();
@@ -126,6 +144,8 @@ export function parseAgentFrame(frame: Frame): AgentMessage {
       return parseExited(frame.body);
     case Kind.ANSWER:
       return { type: 'answer', answer: parseJson('ANSWER', frame.body) };
+    case Kind.NOTICE:
+      return parseNotice(frame.body);
     default:
       throw new ProtocolError('FRAME_KIND', `kind ${frame.kind} is not one that an agent sends`);
   }
@@ -143,6 +163,14 @@ function parseRefused(body: Buffer): AgentMessage {
   const hint = reader.text();
   reader.end();
   return { type: 'refused', code, message, hint };
+}
+
+function parseNotice(body: Buffer): AgentMessage {
+  const reader = new BodyReader('NOTICE', body);
+  const message = reader.text();
+  const hint = reader.text();
+  reader.end();
+  return { type: 'notice', message, hint };
 }
 
 function parseQueued(body: Buffer): AgentMessage {

@@ -23,6 +23,7 @@ export const Kind = {
   CONTINUED: 70,
   EXITED: 71,
   ANSWER: 72,
+  NOTICE: 73,
 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
@@ -50,6 +51,7 @@ export const RULES: Readonly<Record<Kind, KindRule>> = {
   [Kind.CONTINUED]: { kind: Kind.CONTINUED, name: 'CONTINUED', from: 'agent', maxBodyBytes: 0, maxFds: 0 },
   [Kind.EXITED]: { kind: Kind.EXITED, name: 'EXITED', from: 'agent', maxBodyBytes: 65_536, maxFds: 0 },
   [Kind.ANSWER]: { kind: Kind.ANSWER, name: 'ANSWER', from: 'agent', maxBodyBytes: 16_777_216, maxFds: 0 },
+  [Kind.NOTICE]: { kind: Kind.NOTICE, name: 'NOTICE', from: 'agent', maxBodyBytes: 65_536, maxFds: 0 },
 };
 
 /** Indexed by kind: this is looked up for every frame. */

@@ -14,6 +14,8 @@ export const RefusalCode = {
   INTERNAL: 9,
   UNSUPPORTED: 10,
   DEADLINE: 11,
+  STALE: 12,
+  REOPEN: 13,
 } as const;
 export type RefusalName = keyof typeof RefusalCode;
 export type RefusalCode = (typeof RefusalCode)[RefusalName];

@@ -97,6 +97,7 @@ export const agentMessages: fc.Arbitrary<AgentMessage> = fc.oneof(
     leftovers: fc.array(pid, { maxLength: 20 }),
   }),
   fc.record({ type: fc.constant('answer' as const), answer: json }),
+  fc.record({ type: fc.constant('notice' as const), message: text, hint: text }),
 );
 
 /** A change to a frame: bytes put over it, cut out of it or added to it. */

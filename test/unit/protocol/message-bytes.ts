@@ -7,6 +7,7 @@ import {
   encodeContinued,
   encodeControl,
   encodeExited,
+  encodeNotice,
   encodeNotStarted,
   encodeQueued,
   encodeRefused,
@@ -49,6 +50,8 @@ export function agentBytes(message: AgentMessage, fdCount: number): Buffer {
       return encodeContinued();
     case 'exited':
       return encodeExited(message);
+    case 'notice':
+      return encodeNotice(message);
     case 'answer':
       return encodeAnswer(message.answer);
   }

@@ -35,6 +35,8 @@ export function agentText(message: AgentMessage, fdCount: number): string {
       return 'CONTINUED';
     case 'exited':
       return exitedText(message);
+    case 'notice':
+      return `NOTICE message=${word(message.message)} hint=${word(message.hint)}`;
     case 'answer':
       return `ANSWER ${word(JSON.stringify(message.answer))}`;
   }
