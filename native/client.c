@@ -18,6 +18,7 @@
 #include "client_report.h"
 #include "client_request.h"
 #include "client_session.h"
+#include "client_shim.h"
 #include "client_signals.h"
 #include "client_terminal.h"
 #include "client_verdict.h"
@@ -45,11 +46,12 @@ static struct client {
 } client;
 
 /* The order matters: descriptors are judged before any of ours is opened, and ignored signals before any is touched. */
-static int prepare(int argc, char **argv) {
+static int prepare(const char *tool, int argc, char **argv) {
   struct client *c = &client;
   int status;
   c->signals = c->handed_over = c->report = c->pty.master = c->pty.slave = -1; /* here, so that the buffers stay out of the file */
-  if ((status = options_parse(argc, argv, &c->options)) != OPTIONS_GO_ON) return status;
+  status = tool == NULL ? options_parse(argc, argv, &c->options) : options_of_shim(tool, argv, &c->options);
+  if (status != OPTIONS_GO_ON) return status;
   if ((status = jobserver_find(&c->options, &c->jobserver)) != OPTIONS_GO_ON) return status;
   if ((status = descriptors_collect(&c->options, &c->jobserver, &c->descriptors)) != OPTIONS_GO_ON) return status;
   c->ignored = signals_ignored();
@@ -130,11 +132,19 @@ static bool is_to_be_repeated(void) {
   return ending->kind == ENDING_ANSWERED && ending->answer.kind == WIRE_REFUSED && ending->answer.refused.code == REFUSED_STOPPING;
 }
 
+/* With the words as they were typed. */
+static int step_aside(const char *why) {
+  union { const char *in; char *out; } typed = {.in = client.options.argv0};
+  if (typed.in != NULL) client.options.command[0] = typed.out;
+  return shim_step_aside(client.options.shim, client.options.command, why);
+}
+
 static int run(void) {
   struct client *c = &client;
   for (int tries = 1;; tries++) {
     int socket = session_connect(&c->session);
     if (socket < 0) return EXIT_OURS;
+    if (c->options.shim != NULL && shim_is_inside(socket)) return step_aside("its session has none");
     int status = request_once(socket);
     if (status != OPTIONS_GO_ON || tries == MOST_TRIES || !is_to_be_repeated()) return status;
     close(socket);
@@ -172,10 +182,13 @@ static void write_report(const struct ending *ending, int exit_code) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "__enter") == 0) return enter_main(argc - 2, argv + 2);
-  if (argc > 2 && strcmp(argv[1], "__guard") == 0) return guard_main(argv[2]);
-  if (argc > 2 && strcmp(argv[1], "__warden") == 0) return warden_main(argc - 2, argv + 2);
-  int status = prepare(argc, argv);
+  const char *tool = shim_tool(argv);
+  if (tool == NULL && argc > 1 && strcmp(argv[1], "__enter") == 0) return enter_main(argc - 2, argv + 2);
+  if (tool == NULL && argc > 2 && strcmp(argv[1], "__guard") == 0) return guard_main(argv[2]);
+  if (tool == NULL && argc > 2 && strcmp(argv[1], "__warden") == 0) return warden_main(argc - 2, argv + 2);
+  if (tool != NULL && shim_serves_holdfast(argv)) return shim_step_aside(tool, argv, "holdfast itself enters no session");
+  int status = prepare(tool, argc, argv);
+  if (status == SESSION_NONE) status = step_aside("no project is here");
   if (status == OPTIONS_GO_ON) status = run();
   if (status != OPTIONS_GO_ON) {
     write_report(NULL, status);

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client_directory.h"
 #include "client_messages.h"
 #include "client_signals.h"
 
@@ -19,8 +18,7 @@
 
 enum { WORDS_BYTES = 4096 };
 
-/* The command line tool lies beside this program, whichever link or PATH led here. */
-static const char *find_tool(char path[DIRECTORY_BYTES]) {
+const char *project_tool(char path[DIRECTORY_BYTES]) {
   static const char name[] = "/holdfast.cjs";
   ssize_t length = readlink("/proc/self/exe", path, DIRECTORY_BYTES - sizeof name);
   if (length <= 0) return "holdfast";
@@ -98,7 +96,7 @@ static bool judge(int status, const char *directory, int words_fd) {
 bool project_open(const char *directory) {
   static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
   char path[DIRECTORY_BYTES];
-  const char *tool = find_tool(path);
+  const char *tool = project_tool(path);
   struct sigaction plain = {.sa_handler = SIG_DFL}, now;
   sigset_t watched, before;
 

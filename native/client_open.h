@@ -4,9 +4,14 @@
 
 #include <stdbool.h>
 
+#include "client_directory.h"
+
 /* Runs `holdfast open --project DIRECTORY` and waits for it. False: it was said why not. At a terminal the tool shows there how far
  * it is; elsewhere its words are kept back, and a failure is one line of ours with its cause. A signal that would end us is passed
  * on first, so that a half-entered environment ends with us. */
 bool project_open(const char *directory);
+
+/* The command line tool, which lies beside this program whichever link or PATH led here; else its name, for the PATH. */
+const char *project_tool(char path[DIRECTORY_BYTES]);
 
 #endif

@@ -9,6 +9,7 @@
 #include "client_messages.h"
 #include "client_usage.h"
 #include "client_values.h"
+#include "shim.h"
 
 #ifndef HOLDFAST_VERSION
 #define HOLDFAST_VERSION "0.0.0"
@@ -180,8 +181,21 @@ static int take_short(struct options *out, char *word, char ***next) {
   return EXIT_OURS;
 }
 
+static const struct options none = {.kill_grace_ms = (uint32_t)KILL_GRACE_OF_SESSION};
+
+int options_of_shim(const char *tool, char **argv, struct options *out) {
+  union { const char *in; char *out; } name = {.in = tool};
+  const char *typed = shim_base(argv[0]);
+  *out = none;
+  out->shim = tool;
+  if (strcmp(typed, tool) != 0) out->argv0 = typed;
+  out->command = argv;
+  argv[0] = name.out;
+  while (argv[out->command_words] != NULL) out->command_words++;
+  return OPTIONS_GO_ON;
+}
+
 int options_parse(int argc, char **argv, struct options *out) {
-  static const struct options none = {.kill_grace_ms = (uint32_t)KILL_GRACE_OF_SESSION};
   char **next = argc > 0 ? argv + 1 : argv;
   *out = none;
   /* Options end at "--", or at the first word that is none: that one begins the command. */

@@ -29,7 +29,8 @@ struct options {
   int8_t nice;
   uint32_t timeout_ms, kill_grace_ms;
   const char *timeout_text;
-  char **command; /* NULL-terminated, at least one word */
+  const char *shim; /* the tool that we were called as; NULL: as runner-exec */
+  char **command;   /* NULL-terminated, at least one word */
   size_t command_words;
 };
 
@@ -37,5 +38,8 @@ enum { OPTIONS_GO_ON = -1 };
 
 /* Fills `out`, whose pointers stay in argv. OPTIONS_GO_ON, or the status to exit with: what there was to say has been said. */
 int options_parse(int argc, char **argv, struct options *out);
+
+/* The same for a shim, where no word is an option of ours. */
+int options_of_shim(const char *tool, char **argv, struct options *out);
 
 #endif

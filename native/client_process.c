@@ -51,13 +51,22 @@ static bool process_reads(int pid, const struct stat *terminal) {
   return reads;
 }
 
-/* Field 5 of /proc/PID/stat; the name in field 2 may hold anything. */
-static long group_of(int pid) {
+/* Fields 4 and 5 of /proc/PID/stat; the name in field 2 may hold anything. */
+static bool read_place(int pid, long *parent, long *group) {
   char path[PATH_BYTES], text[512];
-  long group = -1;
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   const char *end = process_read_file(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-  return end != NULL && sscanf(end, ") %*c %*d %ld", &group) == 1 ? group : -1;
+  return end != NULL && sscanf(end, ") %*c %ld %ld", parent, group) == 2;
+}
+
+static long group_of(int pid) {
+  long parent, group;
+  return read_place(pid, &parent, &group) ? group : -1;
+}
+
+pid_t process_parent(pid_t pid) {
+  long parent, group;
+  return read_place(pid, &parent, &group) ? (pid_t)parent : 0;
 }
 
 bool process_group_reads(int pidfd, int terminal) {

@@ -35,7 +35,7 @@ int session_choose(const struct options *options, const struct directory *direct
   }
   if (!runtime_path(out->user, out->runtime)) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
   out->kind = asked != NULL && asked[0] != '\0' ? SESSION_NAMED : SESSION_PROJECT;
-  if (out->kind == SESSION_PROJECT && !project_find(directory->physical, out->project)) return no_project(directory);
+  if (out->kind == SESSION_PROJECT && !project_find(directory->physical, out->project)) return options->shim != NULL ? SESSION_NONE : no_project(directory);
   out->name = out->kind == SESSION_NAMED ? asked : out->project;
   session_id(out->name, out->id);
   return OPTIONS_GO_ON;

@@ -17,7 +17,10 @@ struct session {
   int runtime_fd;                        /* O_PATH, ours; -1: not open (it may not exist yet) */
 };
 
-/* Chooses by --socket, --session, $HOLDFAST_SESSION, project, in this order. OPTIONS_GO_ON, or the status to exit with. */
+enum { SESSION_NONE = -2 };
+
+/* Chooses by --socket, --session, $HOLDFAST_SESSION, project, in this order. OPTIONS_GO_ON, or the status to exit with; a shim that is in
+ * no project gets SESSION_NONE, and nothing is said. */
 int session_choose(const struct options *options, const struct directory *directory, struct session *out);
 
 /* A connected non-blocking socket (the caller's), whose peer is the caller's own user; -1 when it was said why not. A project's

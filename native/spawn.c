@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "shim.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 enum { CHILD_STACK_BYTES = 64 * 1024, LAST_SIGNAL = 64 };
@@ -206,7 +207,8 @@ static _Noreturn void search(struct child *child) {
       bytes = bytes == 0 ? 1 : bytes;
       path[bytes] = '/';
       memcpy(path + bytes + 1, r->program, name_bytes + 1);
-      int error = try_exec(child, path);
+      enum shim_look look = shim_look_at(path); /* cheaper than an execve that fails, where there is nothing */
+      int error = look == SHIM_OTHER ? try_exec(child, path) : ENOENT;
       if (error == EACCES) { /* a directory of that name is no candidate; a file that may not be run is, if nothing better comes */
         if (refused == 0) memcpy(child->result->subject, path, bytes + name_bytes + 2 > SPAWN_SUBJECT_BYTES ? 0 : bytes + name_bytes + 2);
         refused = error;

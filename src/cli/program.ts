@@ -13,6 +13,7 @@ import { addJobs } from './jobs.js';
 import { addList } from './list.js';
 import { addLogs } from './logs.js';
 import { addOpen } from './open.js';
+import { addShim } from './shim.js';
 import { addStatus } from './status.js';
 import { usageError } from './usage.js';
 import { readVersion } from './version.js';
@@ -41,6 +42,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addExplain(program);
   addJobs(program);
   addJob(program);
+  addShim(program);
   addDoctor(program);
   addCompletion(program);
   program.addHelpText('after', HELP);

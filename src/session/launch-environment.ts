@@ -1,11 +1,12 @@
 // What a launcher is started with (scrubbed, so that the environment it makes is the same for every caller), and what the session
-// declares on top of the result. DESIGN section 4 "Environment policy". Pure; text is latin1, one character a byte.
+// declares on top of the result. DESIGN section 4 "Environment policy". Pure but for a look for shims on the PATH; text is latin1, one character a byte.
 
 import { join } from 'node:path';
 
 import type { SessionDefinition } from './definition.js';
 import { bytesOf } from './host-environment.js';
 import type { BytePairs } from './record.js';
+import { pathWithoutShims } from './shim-directory.js';
 
 /** Who the user is, where things are, how text looks, how the network is reached: nothing that steers a build. NODE_* never. */
 const PASSED = new Set(['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'TERM', 'LANG', 'LANGUAGE', 'TZ', 'TZDIR', 'TMPDIR', 'LOCALE_ARCHIVE']);
@@ -31,7 +32,9 @@ export function launchEnvironment(
   const named = new Set(definition.launchPassEnv.map(bytesOf));
   const environment = new Map<string, string>();
   for (const [name, value] of host) {
-    if (isPassed(name) || named.has(name) || (named.has('*') && isForTargets(name))) environment.set(name, value);
+    if (isPassed(name) || named.has(name) || (named.has('*') && isForTargets(name))) {
+      environment.set(name, name === 'PATH' ? pathWithoutShims(value) : value);
+    }
   }
   // The source styles export the functions themselves.
   if (definition.launch.style === 'source' || definition.launch.style === 'source-command') return environment;

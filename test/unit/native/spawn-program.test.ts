@@ -1,10 +1,11 @@
 // Pins native/spawn.c: which file is executed, and with what arguments and environment.
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Step } from '../../../src/protocol/numbers.js';
 import { expectNoDescriptorsLeft } from './descriptors.js';
-import { executable, outputOf, scratch } from './targets.js';
+import { executable, outputOf, scratch, start } from './targets.js';
 
 const says = (word: string): string => `#!/bin/sh\necho ${word}\n`;
 
@@ -20,6 +21,18 @@ describe('the program', () => {
     executable(join(directory, 'late'), 'program', says('late'));
     const path = ['none', 'absent', 'folder', 'plain', 'right', 'late'].map((name) => join(directory, name)).join(':');
     expect(await outputOf(['program'], { path: `/dev/null:${path}` })).toBe('right\n');
+  });
+
+  it('is never a shim, which would ask the session for it again', async () => {
+    const directory = scratch();
+    for (const name of ['shims', 'right']) mkdirSync(join(directory, name));
+    executable(join(directory, 'shims'), 'runner-exec', says('shim'));
+    for (const name of ['program', 'lost']) symlinkSync('runner-exec', join(directory, 'shims', name));
+    executable(join(directory, 'right'), 'program', says('right'));
+    const path = ['shims', 'right'].map((name) => join(directory, name)).join(':');
+    expect(await outputOf(['program'], { path })).toBe('right\n');
+    expect(await outputOf(['runner-exec'], { path })).toBe('shim\n');
+    expect(start(['lost'], { path }).result).toMatchObject({ started: false, step: Step.PROGRAM, errno: 2 });
   });
 
   it('is looked up in its own directory for an empty or relative entry', async () => {
