@@ -6,7 +6,7 @@ export type { LimitName, LimitValue } from './client/limits.js';
 export type { Selection } from './client/locate.js';
 export type { RunSpec } from './client/request.js';
 export { type RunHandle, type RunOptions, type RunReport, run } from './client/run.js';
-export type { StdioOption, StdioSlot } from './client/stdio.js';
+export type { HasDescriptor, StdioFile, StdioOption, StdioSlot, StdioTerminal } from './client/stdio.js';
 export { HOLDFAST_ERROR_CODES, HoldfastError, type HoldfastErrorCode } from './errors.js';
 export type { Timings, Usage } from './protocol/exited.js';
 export type { Ending, Outcome } from './protocol/outcome.js';

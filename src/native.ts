@@ -22,6 +22,7 @@ interface Addon {
   openDirectory(path: Buffer): number;
   close(fds: number | Int32Array): number;
   cloexecFrom(first: number): number;
+  inherit(fd: number): number;
   pipe(out: Int32Array): number;
   flags(fd: number): number;
   isTty(fd: number): number;
@@ -192,6 +193,11 @@ export function closeFds(fds: readonly number[]): void {
 /** Marks every descriptor from `first` up CLOEXEC, so that no child started later inherits what we were given by mistake. */
 export function closeOnExecFrom(first: number): void {
   check(addon.cloexecFrom(first), 'close_range');
+}
+
+/** Takes CLOEXEC off again: children inherit it. */
+export function letInherit(fd: number): void {
+  check(addon.inherit(fd), 'fcntl');
 }
 
 const pipeOut = new Int32Array(2);

@@ -119,6 +119,7 @@ static void check_client_frame(const struct vector *vector) {
   else if (sscanf(vector->text, "SIGNAL signal=%d", &signal) == 1) check_bytes(vector, frame, wire_encode_signal(frame, signal));
   else if (strcmp(vector->text, "SUSPEND") == 0) check_bytes(vector, frame, wire_encode_plain(frame, WIRE_SUSPEND));
   else if (strcmp(vector->text, "RESUME") == 0) check_bytes(vector, frame, wire_encode_plain(frame, WIRE_RESUME));
+  else if (strcmp(vector->text, "CANCEL") == 0) check_bytes(vector, frame, wire_encode_plain(frame, WIRE_CANCEL));
 }
 
 static void check_line(char *line) {

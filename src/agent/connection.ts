@@ -24,6 +24,8 @@ export interface ConnectionHost {
   control(request: JsonObject): JsonObject | Promise<JsonObject>;
   opened(connection: Connection): void;
   closed(connection: Connection): void;
+  /** The session is to last no longer than this connection. */
+  own(connection: Connection): void;
 }
 
 /** An answer to a peer that is not an answer to its question. */
@@ -76,6 +78,10 @@ export class Connection implements Reply {
     this.#firstFrame = setTimeout(() => this.drop(), FIRST_FRAME_MS);
   }
 
+  get peerPid(): number {
+    return peerCredentials(this.#channel.fd).pid;
+  }
+
   send(frame: Buffer, fds?: readonly number[]): void {
     this.#channel.send(frame, fds);
   }
@@ -115,7 +121,8 @@ export class Connection implements Reply {
     else if (this.#request === undefined) throw new ProtocolError('FRAME_KIND', `'${message.type}' before a request`);
     else if (message.type === 'signal') this.#request.signal(message.signal);
     else if (message.type === 'suspend') this.#request.suspend();
-    else this.#request.resume();
+    else if (message.type === 'resume') this.#request.resume();
+    else this.#request.cancel('client', undefined, true);
   }
 
   #start(message: { type: 'run'; request: RunRequest } | { type: 'control'; request: JsonObject }, fds: readonly number[]): void {
@@ -125,12 +132,19 @@ export class Connection implements Reply {
     }
     this.#began = true;
     clearTimeout(this.#firstFrame);
-    if (message.type === 'control') void this.#answer(message.request);
+    if (message.type === 'control' && message.request['op'] === 'own') this.#own();
+    else if (message.type === 'control') void this.#answer(message.request);
     else if (this.#channel.isPeerGone) {
       // Its client was ended while we were busy, or frozen: nobody waits for the command any more.
       closeFds(fds);
       this.drop();
     } else this.#request = this.#host.run(message.request, fds, this);
+  }
+
+  /** The one question whose connection stays: its end is the owner's. */
+  #own(): void {
+    this.#host.own(this);
+    this.send(encodeAnswer({ owned: true }));
   }
 
   async #answer(request: JsonObject): Promise<void> {

@@ -58,6 +58,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     maxQueue: settings.maxQueue,
     idleTimeoutMs: settings.idleTimeoutMs,
     containment,
+    isOwned: settings.isOwned,
     facts: { definition: settings.definition },
   });
   const listener = new Listener(`${stem}.sock`, (fd) => Connection.serve(session, fd));
@@ -73,7 +74,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     };
   });
   const watching = setInterval(() => {
-    if (!listener.isReachable()) session.onStop(undefined);
+    if (!listener.isReachable() || session.isForsaken) session.onStop(undefined);
   }, REACHABLE_CHECK_MS);
   void ended.then(() => clearInterval(watching));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => session.onStop(undefined));

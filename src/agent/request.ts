@@ -220,11 +220,16 @@ export class Request {
     this.signal(SIGCONT);
   }
 
-  /** The one way in which we end a request: TERM to everything, then KILL when the grace is over. Later calls change nothing. */
-  cancel(by: Canceller, graceMs: number = this.run.killGraceMs ?? this.#host.killGraceMs): void {
-    if (by === 'client') this.#reply = undefined;
+  /**
+   * The one way in which we end a request: TERM to everything, then KILL when the grace is over. Later calls change nothing.
+   *
+   * @param isHeard its client waits to be told how it ends: not one that is gone.
+   */
+  cancel(by: Canceller, graceMs: number = this.run.killGraceMs ?? this.#host.killGraceMs, isHeard: boolean = by !== 'client'): void {
+    if (!isHeard) this.#reply = undefined;
     if (this.#state.kind === 'waiting') {
       if (by === 'deadline') this.#refuse(RefusalCode.DEADLINE, 'the deadline passed while the command waited for its turn', '');
+      else if (by === 'client') this.#refuse(RefusalCode.STOPPING, 'the request was cancelled before the command could start', '');
       else this.#refuse(RefusalCode.STOPPING, 'the session was closed before the command could start', '');
       return;
     }

@@ -25,9 +25,14 @@ export interface SessionSettings {
   /** `null`: never. */
   idleTimeoutMs: number | null;
   containment: ContainmentMaker;
+  /** It lasts no longer than a program that has said so (`own`). */
+  isOwned: boolean;
   /** Told by status, as it is. */
   facts: JsonObject;
 }
+
+/** An opener makes itself the owner as soon as it is told that the session serves; one that has not by then was killed before. */
+const OWNER_MS = 30_000;
 
 export class AgentSession implements RequestHost, ConnectionHost {
   readonly plan: SpawnPlan;
@@ -38,6 +43,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
   readonly #live = new Set<Request>();
   readonly #byPid = new Map<number, Request>();
   readonly #connections = new Set<Connection>();
+  readonly #owners = new Set<Connection>();
   /** Counted as running, and not started yet. */
   readonly #admitted: Request[] = [];
   #isStarting = false;
@@ -167,6 +173,17 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   closed(connection: Connection): void {
     this.#connections.delete(connection);
+    if (this.#owners.delete(connection) && this.#owners.size === 0 && this.#state === 'serving') this.onStop(undefined);
+  }
+
+  own(connection: Connection): void {
+    if (this.#state === 'stopping') throw new Refused(RefusalCode.STOPPING, 'the session is closing', 'open it again');
+    this.#owners.add(connection);
+  }
+
+  /** Its owner was gone before it could say so. */
+  get isForsaken(): boolean {
+    return this.#settings.isOwned && this.#owners.size === 0 && Date.now() - this.#startedAt > OWNER_MS;
   }
 
   control(request: JsonObject): JsonObject | Promise<JsonObject> {
@@ -213,6 +230,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
       uptimeMs: Date.now() - this.#startedAt,
       running: this.#byPid.size,
       queued: this.#admission.queued.length,
+      owner: [...this.#owners][0]?.peerPid ?? null,
       runs: this.#runs,
       rssBytes: residentBytes(),
       containment: this.#settings.containment.kind,

@@ -18,6 +18,8 @@ export interface AgentSettings {
   pathPrepend: string[];
   /** The process that waits for our readiness, and is our parent when the launcher is an exec chain. */
   openerPid: number;
+  /** The session closes with the program that opened it. */
+  isOwned: boolean;
   notifySocket: string | undefined;
   /** As it was given, for those who ask. */
   definition: object;
@@ -79,6 +81,7 @@ export function readSettings(path: string): AgentSettings {
     weak: pairsOf(record['weak']),
     pathPrepend: Array.isArray(prepend) ? prepend.map(String) : [],
     openerPid: numberOf(record, 'openerPid'),
+    isOwned: record['owned'] === true,
     notifySocket: typeof record['notifySocket'] === 'string' ? record['notifySocket'] : undefined,
     definition,
   };

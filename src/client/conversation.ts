@@ -8,6 +8,7 @@ import type { Frame } from '../protocol/frame.js';
 import {
   type AgentMessage,
   type Exited,
+  encodeCancel,
   encodeResume,
   encodeSignal,
   encodeSuspend,
@@ -93,6 +94,12 @@ export class Conversation {
   resume(): void {
     this.#spoke = true;
     this.#channel.send(encodeResume());
+  }
+
+  /** The agent ends everything of it, and tells how the target ended: `onEnd` follows. */
+  cancel(): void {
+    this.#spoke = true;
+    this.#channel.send(encodeCancel());
   }
 
   /** Cancels the request: the agent ends everything of it. Neither `onEnd` nor `onFailure` follows. Safe to call twice. */

@@ -53,6 +53,8 @@ export interface RequestContext {
   /** One of 0, 1 and 2 is a terminal. */
   readonly seesTerminal: boolean;
   readonly report: boolean;
+  /** The descriptor under 0 is a terminal that becomes the target's controlling one. */
+  readonly controlsTerminal?: boolean;
 }
 
 /** @throws {HoldfastError} `REQUEST_INVALID`, `DIRECTORY_REFUSED`. */
@@ -66,7 +68,7 @@ export function buildRequest(spec: RunSpec, context: RequestContext): RunRequest
     detach: false,
     report: context.report,
     cwdByDescriptor: cwd === undefined,
-    terminal: { kind: 'plain' },
+    terminal: context.controlsTerminal === true ? { kind: 'pty', fd: 0 } : { kind: 'plain' },
     nice: spec.nice,
     umask: spec.umask ?? caller.umask,
     ignored: caller.ignored,

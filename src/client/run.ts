@@ -10,13 +10,18 @@ import type { Outcome } from '../protocol/outcome.js';
 import { nodeCaller, openCurrentDirectory } from './caller.js';
 import { connectWhenFree, readPassNames, type SessionAddress } from './connect.js';
 import { Conversation, type ConversationRequest, type Result } from './conversation.js';
+import { linesOf } from './lines.js';
 import { buildRequest, encodeRequest, type RunSpec } from './request.js';
-import { type StdioOption, TargetStdio } from './stdio.js';
+import { type StderrOf, type StdinOf, type StdioOption, type StdoutOf, TargetStdio } from './stdio.js';
 
-export interface RunOptions extends RunSpec {
-  /** As for child_process; `'pipe'` when absent. Pipes are the kernel's own: output that nobody reads stops the target, not us. */
-  readonly stdio?: StdioOption | undefined;
-  /** Aborting sends TERM to the target's group, and KILL after the grace; the outcome then is `cancelled` by `client`. */
+/** A command, its descriptors, and how it may be ended. */
+export interface RunOptions<S extends StdioOption = StdioOption> extends RunSpec {
+  /** `'pipe'` when absent. Pipes are the kernel's own: output that nobody reads stops the target, not this process. */
+  readonly stdio?: S | undefined;
+  /**
+   * Aborting ends everything that the command started: TERM, KILL after `killGraceMs`. The outcome then is `cancelled` by `client`;
+   * it rejects with the signal's reason when nothing had been started.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Have the agent look for processes that the target left running, for the report. */
   readonly leftovers?: boolean | undefined;
@@ -29,40 +34,53 @@ export interface RunReport extends Exited {
   readonly startNs: bigint;
 }
 
-/** A request under way. */
-export interface RunHandle {
-  /** Our ends of the pipes; `undefined` where there is none. */
-  readonly stdin: Writable | undefined;
-  readonly stdout: Readable | undefined;
-  readonly stderr: Readable | undefined;
+/**
+ * A command under way. Awaiting it gives its outcome, iterating over it the lines of its standard output:
+ *
+ * ```ts
+ * const make = session.run({ program: 'make' });
+ * for await (const line of make) console.log(line);
+ * const outcome = await make;
+ * ```
+ */
+export interface RunHandle<S extends StdioOption = StdioOption> extends PromiseLike<Outcome>, AsyncIterable<string> {
+  /** Our ends of the pipes; `undefined` where there is none, which their types know. */
+  readonly stdin: StdinOf<S>;
+  readonly stdout: StdoutOf<S>;
+  readonly stderr: StderrOf<S>;
   /** Of the target, once it runs; `undefined` when it never did. Never rejects. */
   readonly pid: Promise<number | undefined>;
   /**
    * How it ended. The target's last output may still wait in a pipe then: a stream's own `end` tells when it is through.
    *
-   * Rejects with a `HoldfastError` when Holdfast failed (`NO_SESSION`, `BUSY`, …), and with the reason of the AbortSignal when
-   * that came before anything was started.
+   * Rejects with a `HoldfastError` when Holdfast failed (`NO_SESSION`, `BUSY`, `DEADLINE`, …), and with the reason of the AbortSignal
+   * when that came before anything was started.
    */
   readonly outcome: Promise<Outcome>;
   /** Resolves with the outcome; `undefined` where the agent did not see an end. Never rejects. */
   readonly report: Promise<RunReport | undefined>;
-  /** To the target's process group, or to it as soon as it runs. Nothing happens when it has ended. @throws {HoldfastError} `REQUEST_INVALID`. */
-  kill(signal?: NodeJS.Signals | number): void;
+  /** Once, to the target's process group, or to it as soon as it runs. Nothing happens when it has ended. @throws {HoldfastError} `REQUEST_INVALID`. */
+  signal(signal: NodeJS.Signals | number): void;
+  /** As an abort: ends the target and everything that it started. A second call changes nothing. */
+  cancel(): void;
+  /**
+   * The lines of an output that is a pipe, as they come. Rejects as `outcome` does when Holdfast failed.
+   *
+   * @throws {HoldfastError} `REQUEST_INVALID` where it is no pipe.
+   */
+  lines(output?: 'stdout' | 'stderr'): AsyncGenerator<string, void, undefined>;
 }
 
 /**
- * Runs a command in a session. Returns at once and never throws: what goes wrong is told by `outcome`.
+ * Runs a command in a session that is open. Returns at once and never throws: what goes wrong is told by `outcome`.
  *
  * @param address from `addressOf`.
  */
+export function run<const S extends StdioOption = 'pipe'>(options: RunOptions<S>, address: SessionAddress): RunHandle<S>;
 export function run(options: RunOptions, address: SessionAddress): RunHandle {
   return new Run(options, address);
 }
 
-/** The session's own grace is for what the agent ends; an abort is carried out by us, who are not told it. */
-const ABORT_GRACE_MS = 2000;
-const TERM = constants.signals.SIGTERM;
-const KILL = constants.signals.SIGKILL;
 const MAX_SIGNAL = 64;
 
 class Run implements RunHandle {
@@ -78,8 +96,6 @@ class Run implements RunHandle {
   /** Signals that came before there was a connection to send them on. */
   #early: number[] | undefined;
   #settled = false;
-  #aborted = false;
-  #killTimer: NodeJS.Timeout | undefined;
   #spawned: Spawned | undefined;
   #exited: Exited | undefined;
   /** Made when asked for: most callers never do. */
@@ -100,6 +116,18 @@ class Run implements RunHandle {
     }
   }
 
+  // biome-ignore lint/suspicious/noThenProperty: a handle is awaited for its outcome, as other spawners' are.
+  then<A = Outcome, B = never>(
+    onResolved?: ((outcome: Outcome) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.outcome.then(onResolved, onRejected);
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<string, void, undefined> {
+    return this.lines();
+  }
+
   get pid(): Promise<number | undefined> {
     if (this.#pid === undefined) {
       let resolve: (pid: number | undefined) => void = () => {};
@@ -117,7 +145,7 @@ class Run implements RunHandle {
     return this.outcome.then(report, report);
   }
 
-  kill(signal: NodeJS.Signals | number = TERM): void {
+  signal(signal: NodeJS.Signals | number): void {
     const number = typeof signal === 'number' ? signal : constants.signals[signal];
     if (!Number.isInteger(number) || number < 1 || number > MAX_SIGNAL)
       throw new HoldfastError('REQUEST_INVALID', `'${signal}' is no signal`);
@@ -127,6 +155,33 @@ class Run implements RunHandle {
       this.#early ??= [];
       this.#early.push(number);
     }
+  }
+
+  cancel(): void {
+    this.#cancel(new HoldfastError('CANCELLED', 'the command was cancelled before it was started'));
+  }
+
+  lines(output: 'stdout' | 'stderr' = 'stdout'): AsyncGenerator<string, void, undefined> {
+    return this.#lines(output === 'stdout' ? this.stdout : this.stderr, output);
+  }
+
+  async *#lines(stream: Readable | undefined, output: string): AsyncGenerator<string, void, undefined> {
+    if (stream === undefined) throw await this.#unread(output);
+    try {
+      yield* linesOf(stream);
+    } catch (error) {
+      // A request that failed takes its streams with it: why is known to the outcome.
+      if (this.#settled) await this.outcome;
+      throw error;
+    }
+  }
+
+  /** Why there is no stream: where Holdfast failed before it was made, that. */
+  async #unread(output: string): Promise<HoldfastError> {
+    if (this.#settled) await this.outcome;
+    return new HoldfastError('REQUEST_INVALID', `'${output}' cannot be read: it is no pipe`, {
+      hint: `leave 'stdio' out, or let it say 'pipe' for ${output}`,
+    });
   }
 
   /** Encodes before it connects: the request is of this moment, even when the connection has to wait. */
@@ -149,6 +204,7 @@ class Run implements RunHandle {
         passNames: readPassNames(address),
         seesTerminal: stdio.numbers.some((number, index) => number <= 2 && isTty(stdio.fds[index] ?? -1)),
         report: this.#options.leftovers ?? false,
+        controlsTerminal: stdio.controlsTerminal,
       });
       const frame = encodeRequest(request);
       if (request.cwdByDescriptor) directory = openCurrentDirectory();
@@ -188,14 +244,11 @@ class Run implements RunHandle {
 
   #end(result: Result): void {
     if (result.kind === 'detached') throw new Error('a request that is not detached was answered as if it were');
-    const { outcome } = result;
     this.#exited = result.exited;
     this.#settle();
     // Nobody reads it any more. Output may still be on its way, and is left to its reader.
     this.stdin?.destroy();
-    // The agent saw an ordinary end: that we caused it is ours to tell.
-    const byUs = this.#aborted && (outcome.kind === 'exited' || outcome.kind === 'signaled');
-    this.#resolve(byUs ? { kind: 'cancelled', by: 'client', ending: outcome } : outcome);
+    this.#resolve(result.outcome);
   }
 
   #fail(error: unknown): void {
@@ -209,7 +262,6 @@ class Run implements RunHandle {
 
   #settle(): void {
     this.#settled = true;
-    clearTimeout(this.#killTimer);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     this.#pid?.resolve(this.#spawned?.pid);
   }
@@ -221,17 +273,15 @@ class Run implements RunHandle {
     return { pid, startNs, waitStatus, cancelledBy, usage, timings, tree, leftovers };
   }
 
-  readonly #onAbort = (): void => {
+  readonly #onAbort = (): void => this.#cancel(this.#options.signal?.reason);
+
+  #cancel(reason: unknown): void {
     if (this.#settled) return;
     if (this.#conversation === undefined || this.#spawned === undefined) {
       // Nothing runs that we know of. What may be about to is the agent's to end, once the connection is gone.
       this.#stopConnecting?.();
       this.#conversation?.close();
-      this.#fail(this.#options.signal?.reason);
-      return;
-    }
-    this.#aborted = true;
-    this.#conversation.signal(TERM);
-    this.#killTimer = setTimeout(() => this.#conversation?.signal(KILL), this.#options.killGraceMs ?? ABORT_GRACE_MS);
-  };
+      this.#fail(reason);
+    } else this.#conversation.cancel();
+  }
 }

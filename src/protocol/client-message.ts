@@ -7,7 +7,7 @@ import { Kind, VERSION } from './limits.js';
 import { BodyReader } from './reader.js';
 import { parseRun, type RunRequest } from './run.js';
 
-/** `op` is `status`, `environment`, `jobs`, `job` or `stop`; what else is in it is between those who ask and answer. */
+/** `op` is `status`, `environment`, `jobs`, `job`, `own` or `stop`; what else is in it is between those who ask and answer. */
 export type ControlRequest = JsonObject & { readonly op: string };
 
 export type ClientMessage =
@@ -15,6 +15,7 @@ export type ClientMessage =
   | { readonly type: 'signal'; readonly signal: number }
   | { readonly type: 'suspend' }
   | { readonly type: 'resume' }
+  | { readonly type: 'cancel' }
   | { readonly type: 'control'; readonly request: ControlRequest };
 
 export function encodeSignal(signal: number): Buffer {
@@ -27,6 +28,10 @@ export function encodeSuspend(): Buffer {
 
 export function encodeResume(): Buffer {
   return encodeFrame(Kind.RESUME, Buffer.alloc(0));
+}
+
+export function encodeCancel(): Buffer {
+  return encodeFrame(Kind.CANCEL, Buffer.alloc(0));
 }
 
 /** The member `protocol` is added. @throws {ProtocolError} `FRAME_TOO_LARGE`. */
@@ -51,6 +56,9 @@ export function parseClientFrame(frame: Frame): ClientMessage {
     case Kind.RESUME:
       new BodyReader('RESUME', frame.body).end();
       return { type: 'resume' };
+    case Kind.CANCEL:
+      new BodyReader('CANCEL', frame.body).end();
+      return { type: 'cancel' };
     case Kind.CONTROL:
       return { type: 'control', request: parseControl(frame.body) };
     default:

@@ -20,6 +20,7 @@ export {
 export {
   type ClientMessage,
   type ControlRequest,
+  encodeCancel,
   encodeControl,
   encodeResume,
   encodeSignal,

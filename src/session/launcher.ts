@@ -1,10 +1,10 @@
 // The launcher's process and everything that descends from it, from its start until the session serves or must be undone.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { closeOnExecFrom, setSubreaper } from '../native.js';
+import { closeOnExecFrom, letInherit, setSubreaper } from '../native.js';
 import { descendantsOf, endAll, isAlive, livingProcesses, type ProcessFacts } from '../process-tree.js';
 import type { LaunchCommand } from './launch-command.js';
 
@@ -33,10 +33,10 @@ export class Launcher {
    */
   static async start(command: LaunchCommand, directory: string, logFd: number, ownsProcess: boolean): Promise<Launcher> {
     if (ownsProcess) setSubreaper();
-    // What our own caller left open would be inherited: a pipe that it waits for would never end.
-    closeOnExecFrom(3);
     const [program = '', ...args] = command.argv;
-    const child = spawn(program, args, { cwd: directory, env: command.env, detached: true, stdio: ['ignore', logFd, logFd] });
+    const start = (): ChildProcess =>
+      spawn(program, args, { cwd: directory, env: command.env, detached: true, stdio: ['ignore', logFd, logFd] });
+    const child = ownsProcess ? startAlone(start) : startApart(start);
     const { pid } = child;
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
@@ -77,6 +77,37 @@ export class Launcher {
   /** From now on it neither keeps this process alive nor matters to it. */
   letGo(): void {
     this.#child.unref();
+  }
+}
+
+/** What our own caller left open would be inherited: a pipe that it waits for would never end. */
+function startAlone(start: () => ChildProcess): ChildProcess {
+  closeOnExecFrom(3);
+  return start();
+}
+
+/** The same in a host program, whose later children are to inherit what they did before: make's job server, for one. */
+function startApart(start: () => ChildProcess): ChildProcess {
+  const inherited = readdirSync('/proc/self/fd').map(Number).filter(isInherited);
+  closeOnExecFrom(3);
+  try {
+    // It has been executed, or has failed, when this returns.
+    return start();
+  } finally {
+    for (const fd of inherited) letInherit(fd);
+  }
+}
+
+const O_CLOEXEC = 0o2000000;
+
+function isInherited(fd: number): boolean {
+  if (fd < 3) return false;
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+  } catch {
+    // The one that listed them, and is closed.
+    return false;
   }
 }
 

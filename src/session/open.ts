@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** False in a program that does other things as well: its orphans are not ours to adopt. Default true. */
   readonly ownsProcess?: boolean;
+  /** The session closes when `own` was said and that connection ends; and soon, where nobody says it. Default false. */
+  readonly owned?: boolean;
 }
 
 export interface OpenedSession {
@@ -79,7 +81,7 @@ async function waitForTurn(place: SessionPlace, definition: SessionDefinition, o
 }
 
 async function openLocked(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<OpenedSession> {
-  const record = recordOf(definition);
+  const record = recordOf(definition, options);
   const live = await findLiveAgent(definition.name);
   if (live !== undefined) {
     refuseOther(place, record, live.definition);
@@ -96,7 +98,7 @@ async function openLocked(place: SessionPlace, definition: SessionDefinition, op
   }
 }
 
-function recordOf(definition: SessionDefinition): SessionRecord {
+function recordOf(definition: SessionDefinition, { owned }: OpenOptions): SessionRecord {
   const host = hostEnvironment();
   const notifySocket = process.env['NOTIFY_SOCKET'];
   return {
@@ -107,6 +109,7 @@ function recordOf(definition: SessionDefinition): SessionRecord {
     inputs: hashInputs(definition),
     openerPid: process.pid,
     openedAt: Date.now(),
+    ...(owned === true ? { owned } : {}),
     ...(notifySocket === undefined || notifySocket === '' ? {} : { notifySocket }),
   };
 }

@@ -32,6 +32,8 @@ export interface SessionRecord {
   /** Absent until the launcher runs. It leads a session, in the sense of setsid(2), of that number. */
   readonly launcherPid?: number;
   readonly launcherStartTicks?: number;
+  /** The session closes with the program that opened it. */
+  readonly owned?: true;
   /** The opener's own $NOTIFY_SOCKET: readiness is told there as well. */
   readonly notifySocket?: string;
 }
@@ -48,6 +50,7 @@ const RECORD = v.object({
   openedAt: v.number(),
   launcherPid: v.exactOptional(v.number()),
   launcherStartTicks: v.exactOptional(v.number()),
+  owned: v.exactOptional(v.literal(true)),
   notifySocket: v.exactOptional(v.string()),
 });
 

@@ -244,11 +244,11 @@ describe('a session that is not there', () => {
 describe('signals', () => {
   it('reach the agent, early ones included', async () => {
     const handle = run({ program: 'x', stdio: 'ignore' }, agent.address);
-    handle.kill('SIGUSR1');
+    handle.signal('SIGUSR1');
     const peer = await agent.peer();
     peer.say(spawned);
     await handle.pid;
-    handle.kill();
+    handle.signal('SIGTERM');
     await peer.heard(3);
     expect(peer.messages.slice(1)).toEqual([
       { type: 'signal', signal: 10 },
@@ -256,8 +256,8 @@ describe('signals', () => {
     ]);
     peer.say(exited(15));
     await handle.outcome;
-    handle.kill();
-    expect(() => handle.kill(65)).toThrow(/'65' is no signal/);
+    handle.signal('SIGTERM');
+    expect(() => handle.signal(65)).toThrow(/'65' is no signal/);
   });
 });
 
@@ -278,20 +278,17 @@ describe('an abort', () => {
     await peer.gone();
   });
 
-  it('of a running target is TERM, then KILL, and counts as cancelled', async () => {
+  it('of a running target asks the agent to cancel it, and hears how it ended', async () => {
     const controller = new AbortController();
-    const handle = run({ program: 'x', stdio: 'ignore', signal: controller.signal, killGraceMs: 1 }, agent.address);
+    const handle = run({ program: 'x', stdio: 'ignore', signal: controller.signal }, agent.address);
     const peer = await agent.peer();
     await peer.request();
     peer.say(spawned);
     await handle.pid;
     controller.abort();
-    await peer.heard(3);
-    expect(peer.messages.slice(1)).toEqual([
-      { type: 'signal', signal: 15 },
-      { type: 'signal', signal: 9 },
-    ]);
-    peer.say(exited(9));
+    await peer.heard(2);
+    expect(peer.messages.slice(1)).toEqual([{ type: 'cancel' }]);
+    peer.say(exited(9, 'client'));
     expect(await handle.outcome).toEqual({ kind: 'cancelled', by: 'client', ending: { kind: 'signaled', signal: 9, core: false } });
   });
 });

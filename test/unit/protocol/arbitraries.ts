@@ -52,7 +52,7 @@ export const runRequests: fc.Arbitrary<RunRequest> = parts.map((request) => {
 export const clientMessages: fc.Arbitrary<ClientMessage> = fc.oneof(
   runRequests.map((request): ClientMessage => ({ type: 'run', request })),
   signal.map((number): ClientMessage => ({ type: 'signal', signal: number })),
-  fc.constantFrom<ClientMessage>({ type: 'suspend' }, { type: 'resume' }),
+  fc.constantFrom<ClientMessage>({ type: 'suspend' }, { type: 'resume' }, { type: 'cancel' }),
   fc.tuple(json, fc.string()).map(([request, op]): ClientMessage => ({ type: 'control', request: { ...request, op, protocol: 1 } })),
 );
 

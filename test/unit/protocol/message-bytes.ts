@@ -4,6 +4,7 @@ import {
   type AgentMessage,
   type ClientMessage,
   encodeAnswer,
+  encodeCancel,
   encodeContinued,
   encodeControl,
   encodeExited,
@@ -29,6 +30,8 @@ export function clientBytes(message: ClientMessage): Buffer {
       return encodeSuspend();
     case 'resume':
       return encodeResume();
+    case 'cancel':
+      return encodeCancel();
     case 'control':
       return encodeControl(message.request);
   }

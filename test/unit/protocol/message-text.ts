@@ -14,6 +14,8 @@ export function clientText(message: ClientMessage): string {
       return 'SUSPEND';
     case 'resume':
       return 'RESUME';
+    case 'cancel':
+      return 'CANCEL';
     case 'control':
       return `CONTROL ${word(JSON.stringify(message.request))}`;
   }
