@@ -11,6 +11,7 @@ import type { SessionDefinition } from '../session/definition.js';
 import { findProvider } from '../session/launchers/providers.js';
 import { ENTRY_KEYS, findContradiction } from './contradiction.js';
 import { defineSession } from './define.js';
+import { settleFlags, settleSession } from './extends.js';
 import { type ConfigFile, readConfigFile, withAbsolutePaths } from './file.js';
 import { flagOf } from './keys.js';
 import { findNearest } from './nearest.js';
@@ -38,8 +39,8 @@ interface Declared {
 
 /** @throws {HoldfastError} `USAGE`, `CONFIG_INVALID`, `CONFIG_UNREADABLE`, `NO_PROJECT`, `NO_SESSION`, `NAME_INVALID`. */
 export function chooseSession(request: OpenRequest): SessionDefinition {
-  const flags = withAbsolutePaths(request.settings, process.cwd());
-  const declared = findDeclared(request);
+  const flags = settleFlags(withAbsolutePaths(request.settings, process.cwd()), process.cwd());
+  const declared = findDeclared({ ...request, settings: flags });
   const settings = overlay(declared.settings, flags);
   const contradiction = findContradiction(settings);
   if (contradiction !== undefined) {
@@ -70,9 +71,9 @@ function fromFile(path: string, name: string | undefined, directory: string | un
     if (basename(path) !== FILE_NAME || file.session === undefined) {
       throw new HoldfastError('USAGE', `a session from '${path}' needs a name`, { hint: `holdfast open NAME --config ${path}` });
     }
-    return { name: home, directory: directory ?? home, settings: file.session, isProject: true };
+    return { name: home, directory: directory ?? home, settings: settleSession(file, undefined) ?? {}, isProject: true };
   }
-  const settings = file.sessions.get(name) ?? file.session;
+  const settings = settleSession(file, name) ?? settleSession(file, undefined);
   if (settings === undefined) throw undeclared(name, file);
   return { name, directory: directory ?? home, settings, isProject: false };
 }
@@ -82,7 +83,7 @@ function fromNearestFile(name: string, start: string): Declared {
     const path = join(directory, FILE_NAME);
     if (existsSync(path)) {
       const file = readConfigFile(path);
-      const settings = file.sessions.get(name);
+      const settings = settleSession(file, name);
       if (settings === undefined) throw undeclared(name, file);
       return { name, directory, settings, isProject: false };
     }
@@ -108,7 +109,7 @@ function fromProject(start: string, flags: SessionSettings): Declared {
   const directory = project.directory.toString();
   const path = join(directory, FILE_NAME);
   const file = project.marker === FILE_NAME ? readConfigFile(path) : undefined;
-  const settings = file?.session ?? {};
+  const settings = (file === undefined ? undefined : settleSession(file, undefined)) ?? {};
   if (saysWhatIsEntered(settings) || saysWhatIsEntered(flags)) return { name: directory, directory, settings, isProject: true };
   const marker = findMarkerBeside(directory);
   if (marker !== undefined) {

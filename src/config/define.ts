@@ -43,6 +43,8 @@ export function defineSession(settings: SessionSettings, place: SessionPlace): S
     maxQueue: settings.max_queue ?? DEFINITION_DEFAULTS.maxQueue,
     jobOutputLimitBytes: settings.job_output_limit ?? DEFINITION_DEFAULTS.jobOutputLimitBytes,
     containment: settings.containment ?? DEFINITION_DEFAULTS.containment,
+    ...(settings.identity === undefined ? {} : { identity: settings.identity }),
+    volatile: settings.volatile ?? DEFINITION_DEFAULTS.volatile,
     ...(wrap === undefined ? {} : { wrap }),
   };
 }

@@ -22,8 +22,10 @@ export interface ConfigFile {
   readonly path: string;
   /** `[session]`. */
   readonly session: SessionSettings | undefined;
-  /** `[sessions.NAME]`. */
+  /** `[sessions.NAME]`. Each says what stands there; what it `extends` is for extends.ts to add. */
   readonly sessions: ReadonlyMap<string, SessionSettings>;
+  /** An error at the line of a key: the longest beginning of `path` that stands in the file. */
+  fault(path: readonly string[], message: string, hint?: string): HoldfastError;
 }
 
 /**
@@ -65,7 +67,7 @@ export function parseConfig(path: string, text: string): ConfigFile {
   const sessions = new Map<string, SessionSettings>();
   for (const [name, table] of Object.entries(named)) sessions.set(name, source.settings(['sessions', name], table));
   const session = document['session'] === undefined ? undefined : source.settings(['session'], document['session']);
-  return { path, session, sessions };
+  return { path, session, sessions, fault: (at, message, hint) => source.fault(at, message, hint) };
 }
 
 /** A text with the way to say where in it something is wrong. */
@@ -101,7 +103,8 @@ class Source {
       if (fault.unknownKey) throw this.unknownKey([...table, ...fault.path], SESSION_KEY_NAMES, heading);
       throw this.#badValue(table, fault);
     }
-    const contradiction = findContradiction(checked.settings);
+    // What extends another is judged with it.
+    const contradiction = checked.settings.extends === undefined ? findContradiction(checked.settings) : undefined;
     if (contradiction !== undefined) {
       throw this.fault([...table, contradiction.key], `${contradiction.message} in ${heading}`, contradiction.hint);
     }

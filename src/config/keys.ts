@@ -3,11 +3,12 @@
 
 import type { SessionSettings } from './schema.js';
 
-export type KeyGroup = 'What is entered' | 'Variables (each may be repeated)' | 'Life' | 'Wrap, for mode wrap alone';
+export type KeyGroup = 'What is entered' | 'Variables (each may be repeated)' | 'Life' | 'Identity' | 'Wrap, for mode wrap alone';
 
 const ENTRY = 'What is entered';
 const VARIABLES = 'Variables (each may be repeated)';
 const LIFE = 'Life';
+const IDENTITY = 'Identity';
 const WRAP = 'Wrap, for mode wrap alone';
 
 export interface KeyInfo {
@@ -24,6 +25,7 @@ export interface KeyInfo {
 }
 
 export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
+  extends: { group: ENTRY, placeholder: 'FILE', flag: 'once', fallback: '', about: 'begin with the session of a file, or with FILE#NAME' },
   mode: { group: ENTRY, placeholder: 'MODE', flag: 'once', fallback: 'session', about: 'host, snapshot, session (default) or wrap' },
   launcher: { group: ENTRY, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of the launcher; all of them go after --' },
   launcher_style: {
@@ -98,6 +100,14 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
     flag: 'once',
     fallback: 'auto',
     about: "how a command's processes are kept together: auto, cgroup, warden or group",
+  },
+  identity: { group: IDENTITY, placeholder: 'TEXT', flag: 'once', fallback: '', about: 'your own name for what the environment is' },
+  volatile: {
+    group: IDENTITY,
+    placeholder: 'K',
+    flag: 'each',
+    fallback: '[]',
+    about: "a variable that differs at each opening: no part of the fingerprint; 'K*': all that begin so",
   },
   prefix: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of what is put in front of a command' },
   operand: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '[]', about: "one word after the prefix's options (the container)" },

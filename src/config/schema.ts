@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
+import { isVariableName, variablesSchema } from '../session/variables.js';
 import { findDuration } from './duration.js';
 import { findSize } from './size.js';
 
@@ -18,24 +19,22 @@ const list = v.array(v.pipe(v.string(LIST), v.minLength(1, 'a list without empty
 const NAMES = 'a list of variable names, such as ["SSH_AUTH_SOCK"]';
 const names = v.array(v.pipe(v.string(NAMES), v.check(isVariableName, NAMES)), NAMES);
 
-const VALUE = 'text in quotes, such as "0"';
-/** Names that the library drops from every record, as some programs can be tricked by them. Better refused than lost. */
-const LOST_NAMES = ['__proto__', 'prototype', 'constructor'];
 const variables = v.pipe(
-  v.custom<object>(
-    (input) => typeof input !== 'object' || input === null || !LOST_NAMES.some((name) => Object.hasOwn(input, name)),
-    'a table without a variable that is called "__proto__", "prototype" or "constructor"',
-  ),
-  v.record(
-    v.string(),
-    v.pipe(v.string(VALUE), v.check(hasNoNul, 'text without a NUL')),
-    'a table of variables, such as { CGO_ENABLED = "0" }',
-  ),
-  v.check((table) => Object.keys(table).every(isVariableName), 'a table whose names are not empty and hold no "="'),
+  variablesSchema({
+    table: 'a table of variables, such as { CGO_ENABLED = "0" }',
+    name: 'a variable whose name is not empty and holds no "=" or NUL',
+    value: 'text in quotes, such as "0"',
+    nul: 'text without a NUL',
+  }),
+  v.metadata({ json: { type: 'object', additionalProperties: { type: 'string' } } }),
 );
 
 const COUNT = 'a whole number from 0 to 1000000';
 const count = v.pipe(v.number(COUNT), v.integer(COUNT), v.minValue(0, COUNT), v.maxValue(1_000_000, COUNT));
+
+/** What `findDuration` and `findSize` take, for editors (json-schema.ts). */
+const DURATION_PATTERN = '(\\d+(\\.\\d+)?|(\\d+(\\.\\d+)?(ms|s|m|h|d))+)';
+const SIZE_PATTERN = '^\\d+[KMG]?$';
 
 const DURATION = 'a duration in quotes, such as "500ms", "90s" or "1h"';
 const duration = v.pipe(
@@ -46,6 +45,7 @@ const duration = v.pipe(
     addIssue({ message: DURATION });
     return NEVER;
   }),
+  v.metadata({ json: { type: 'string', pattern: `^${DURATION_PATTERN}$` } }),
 );
 
 const SIZE = 'a number of bytes, or a size in quotes, such as "64M" (K, M, G: powers of 1024)';
@@ -57,6 +57,7 @@ const size = v.pipe(
     addIssue({ message: SIZE });
     return NEVER;
   }),
+  v.metadata({ json: { type: ['integer', 'string'], minimum: 0, pattern: SIZE_PATTERN } }),
 );
 
 const DURATION_OR_NEVER = 'a duration in quotes, such as "500ms", "90s", "1h" or "never"';
@@ -68,10 +69,13 @@ const durationOrNever = v.pipe(
     addIssue({ message: DURATION_OR_NEVER });
     return NEVER;
   }),
+  v.metadata({ json: { type: 'string', pattern: `^(never|${DURATION_PATTERN})$` } }),
 );
 
 /** A session as declared: what is absent was not said. Durations are milliseconds, `null` is "never"; sizes are bytes. */
 export interface SessionSettings {
+  /** Gone once file and flags are settled: extends.ts. */
+  extends?: string;
   mode?: 'host' | 'snapshot' | 'session' | 'wrap';
   launcher?: string[];
   launcher_style?: 'words' | 'string';
@@ -93,6 +97,8 @@ export interface SessionSettings {
   max_queue?: number;
   job_output_limit?: number;
   containment?: 'auto' | 'cgroup' | 'warden' | 'group';
+  identity?: string;
+  volatile?: string[];
   prefix?: string[];
   operand?: string[];
   env_style?: 'inherit' | 'option' | 'option-by-name' | 'setenv' | 'env-command' | 'remote-shell';
@@ -100,8 +106,9 @@ export interface SessionSettings {
   cwd_option?: string;
 }
 
-const SETTINGS_SCHEMA: v.GenericSchema<unknown, SessionSettings> = v.strictObject(
+const SETTINGS_SCHEMA = v.strictObject(
   {
+    extends: v.exactOptional(text),
     mode: v.exactOptional(choice(['host', 'snapshot', 'session', 'wrap'] as const)),
     launcher: v.exactOptional(words),
     launcher_style: v.exactOptional(choice(['words', 'string'] as const)),
@@ -123,6 +130,8 @@ const SETTINGS_SCHEMA: v.GenericSchema<unknown, SessionSettings> = v.strictObjec
     max_queue: v.exactOptional(count),
     job_output_limit: v.exactOptional(size),
     containment: v.exactOptional(choice(['auto', 'cgroup', 'warden', 'group'] as const)),
+    identity: v.exactOptional(text),
+    volatile: v.exactOptional(names),
     prefix: v.exactOptional(words),
     operand: v.exactOptional(list),
     env_style: v.exactOptional(choice(['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const)),
@@ -131,6 +140,9 @@ const SETTINGS_SCHEMA: v.GenericSchema<unknown, SessionSettings> = v.strictObjec
   },
   'a table',
 );
+
+/** What each key takes: json-schema.ts makes of it what editors read. */
+export const KEY_SCHEMAS: Readonly<Record<keyof SessionSettings, { readonly wrapped: v.GenericSchema }>> = SETTINGS_SCHEMA.entries;
 
 /** What is wrong with one value. `path` leads from the session table to it. */
 export interface Fault {
@@ -161,11 +173,6 @@ function choice<const T extends readonly [string, ...string[]]>(options: T): v.P
 
 function oneOf(options: readonly string[]): string {
   return `one of ${options.map((option) => `"${option}"`).join(', ')}`;
-}
-
-/** Bytes that a variable's name cannot hold are "=" and NUL; everything else is left to the programs that read it. */
-function isVariableName(name: string): boolean {
-  return name !== '' && !name.includes('=') && hasNoNul(name);
 }
 
 function hasNoNul(value: string): boolean {

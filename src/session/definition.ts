@@ -4,6 +4,7 @@
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
+import { variablesSchema } from './variables.js';
 
 /** How an environment is entered. The entry shim's words are appended to `argv`; `enter-string`: as one shell-quoted argument. */
 export type Launch =
@@ -48,11 +49,15 @@ export interface SessionDefinition {
   /** Of one detached job, as much as is kept. */
   readonly jobOutputLimitBytes: number;
   readonly containment: 'auto' | 'cgroup' | 'warden' | 'group';
+  /** The user's own name for what the environment is: see identity.ts. */
+  readonly identity?: string;
+  /** Variables that differ from one opening to the next, and so are no part of the fingerprint; a final `*` stands for any ending. */
+  readonly volatile: readonly string[];
   readonly wrap?: WrapDefinition;
 }
 
 /** What a session has that says nothing about it. A project's is `onStale: 'reopen'`. */
-export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' | 'launch' | 'wrap'> = {
+export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' | 'launch' | 'wrap' | 'identity'> = {
   mode: 'session',
   env: {},
   runtimeEnv: {},
@@ -69,10 +74,12 @@ export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' |
   maxQueue: 1024,
   jobOutputLimitBytes: 64 * 1024 * 1024,
   containment: 'auto',
+  volatile: [],
 };
 
 const words = v.array(v.string());
-const variables = v.record(v.string(), v.string());
+const VARIABLES = 'a table of variables: names without "=" or NUL, and text without a NUL';
+const variables = variablesSchema({ table: VARIABLES, name: VARIABLES, value: VARIABLES, nul: VARIABLES });
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const LAUNCH = v.variant('style', [
@@ -110,6 +117,8 @@ const DEFINITION = v.strictObject({
   maxQueue: count,
   jobOutputLimitBytes: count,
   containment: v.picklist(['auto', 'cgroup', 'warden', 'group']),
+  identity: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
+  volatile: words,
   wrap: v.exactOptional(WRAP),
 });
 

@@ -60,7 +60,12 @@ describe('the flags of open', () => {
 
   it('keep a variable with an odd name', () => {
     expect(settings('--env', 'a.b-c=2', '--env', 'toString=1').env).toEqual({ 'a.b-c': '2', toString: '1' });
-    expect(misuse('--env', '__proto__=1').message).toContain("'--env' must be a table without a variable that is called");
+    const odd = settings('--env', '__proto__=1', '--env', 'constructor=2', '--runtime-env', 'prototype=3');
+    expect(Object.entries(odd.env ?? {})).toEqual([
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ]);
+    expect(Object.entries(odd.runtime_env ?? {})).toEqual([['prototype', '3']]);
   });
 
   it('take one input in the singular', () => {

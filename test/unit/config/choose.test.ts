@@ -114,6 +114,7 @@ describe('open with a name', () => {
       maxQueue: 1024,
       jobOutputLimitBytes: 67_108_864,
       containment: 'auto',
+      volatile: [],
     });
   });
 

@@ -52,7 +52,7 @@ cwd_option = "-w"
   });
 
   it('may be empty', () => {
-    expect(parse('')).toEqual({ path: PATH, session: undefined, sessions: new Map() });
+    expect(parse('')).toMatchObject({ path: PATH, session: undefined, sessions: new Map() });
   });
 
   it('says never for a session that does not idle out', () => {
@@ -77,7 +77,12 @@ describe('a holdfast.toml that is wrong', () => {
       "did you mean 'idle_timeout'?",
     ],
     ['an unknown table', '[sesion]\nmode = "host"', `${PATH}:1: unknown key 'sesion' in top level`, "did you mean 'session'?"],
-    ['a key like no other', '[session]\nshell = "x"', `${PATH}:2: unknown key 'shell' in [session]`, 'the keys are mode, launcher'],
+    [
+      'a key like no other',
+      '[session]\nshell = "x"',
+      `${PATH}:2: unknown key 'shell' in [session]`,
+      'the keys are extends, mode, launcher',
+    ],
     [
       'a wrong choice',
       '[session]\nmode = "warp"',

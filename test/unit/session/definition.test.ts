@@ -38,6 +38,19 @@ describe('a definition', () => {
     expect(parseDefinition(JSON.parse(JSON.stringify(wrapped)))).toEqual(wrapped);
   });
 
+  it('keeps variables whatever they are called', () => {
+    const env = JSON.parse('{"__proto__": "a", "constructor": "b", "prototype": "c", "": "never"}');
+    expect(() => parseDefinition({ ...definition, env })).toThrow("malformed at 'env.'");
+    delete env[''];
+    const parsed = parseDefinition(JSON.parse(JSON.stringify({ ...definition, env, runtimeEnv: env })));
+    expect(Object.entries(parsed.env)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['prototype', 'c'],
+    ]);
+    expect(JSON.stringify(parsed.runtimeEnv)).toBe(JSON.stringify(env));
+  });
+
   it('that is malformed is refused by member', () => {
     expect(() => parseDefinition({ ...definition, launch: { style: 'enter' } })).toThrow("malformed at 'launch.argv'");
     expect(() => parseDefinition({ ...definition, directory: 'p' })).toThrow("malformed at 'directory'");
