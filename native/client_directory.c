@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "client_messages.h"
 
 /* Removes "//", "." and ".." by name alone: what the path says, not where links lead. */
@@ -65,8 +66,8 @@ int directory_open(struct directory *directory) {
 }
 
 static int choose(const struct options *options, struct directory *out) {
-  char joined[DIRECTORY_BYTES];
-  if (!directory_join(out, options->cwd, joined)) {
+  char *joined = memory_room(DIRECTORY_BYTES);
+  if (joined == NULL || !directory_join(out, options->cwd, joined)) {
     say("give an absolute path", "cannot use the directory '%s': the path is too long, or the current directory has no name", options->cwd);
     return EXIT_OURS;
   }
@@ -74,21 +75,23 @@ static int choose(const struct options *options, struct directory *out) {
     say("name the directory itself", "cannot use the directory '%s': that path means another place in every process", options->cwd);
     return EXIT_OURS;
   }
-  memcpy(out->target, joined, sizeof joined);
+  memory_keep(joined);
+  out->target = joined;
   return OPTIONS_GO_ON;
 }
 
 int directory_find(const struct options *options, struct directory *out) {
   const char *pwd = getenv("PWD");
+  char *physical = memory_room(DIRECTORY_BYTES);
 
   out->fd = -1;
-  out->target[0] = '\0';
   /* A directory outside of our root is "(unreachable)/…": no name that could be used. */
-  if (getcwd(out->physical, sizeof out->physical) == NULL || out->physical[0] != '/') out->physical[0] = '\0';
+  bool named = physical != NULL && getcwd(physical, DIRECTORY_BYTES) != NULL && physical[0] == '/';
+  if (named) memory_keep(physical);
+  out->physical = named ? physical : "";
   /* In most calls the two are equal, and one system call has decided. */
-  bool same = pwd != NULL && strcmp(pwd, out->physical) == 0 && pwd[0] != '\0';
-  const char *name = same ? out->physical : believe_pwd(pwd) ? pwd : out->physical;
-  snprintf(out->target, sizeof out->target, "%s", name);
+  bool same = named && pwd != NULL && strcmp(pwd, physical) == 0;
+  out->target = !same && believe_pwd(pwd) ? pwd : out->physical;
   if (options->cwd != NULL) return choose(options, out);
   return out->target[0] == '\0' ? directory_open(out) : OPTIONS_GO_ON;
 }

@@ -7,9 +7,9 @@
 enum { DIRECTORY_BYTES = 4096 /* PATH_MAX: no longer name reaches the kernel */ };
 
 struct directory {
-  char physical[DIRECTORY_BYTES]; /* as getcwd(2) has it; empty: deleted, unreachable, or too deep */
-  char target[DIRECTORY_BYTES];   /* as the target is to have it; may be empty when fd is there */
-  int fd;                         /* O_PATH, ours; -1 when the name serves */
+  const char *physical; /* as getcwd(2) has it; empty: deleted, unreachable, or too deep */
+  const char *target;   /* as the target is to have it; may be empty when fd is there */
+  int fd;               /* O_PATH, ours; -1 when the name serves */
 };
 
 /* OPTIONS_GO_ON, or the status to exit with. Opens `fd` only where no name leads there. */

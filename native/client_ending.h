@@ -17,7 +17,6 @@ struct ending {
     ENDING_OVERDUE,     /* the agent let the deadline pass without a word */
   } kind;
   struct wire_agent_frame answer; /* its views point into one of these two */
-  uint8_t small[ENDING_SMALL_BYTES];
   uint8_t *large; /* malloc'd, ours; NULL: `small` was enough */
   bool spawned;
   uint32_t pid;
@@ -28,6 +27,7 @@ struct ending {
   bool unread; /* the agent cannot have seen the request: it may be sent again */
   bool status_known;
   uint32_t wait_status; /* of a target whose agent is lost, where the kernel could tell */
+  uint8_t small[ENDING_SMALL_BYTES];
 };
 
 #endif

@@ -4,20 +4,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "client_messages.h"
 
+static bool grow(struct changes *out) {
+  size_t room = out->room == 0 ? 16 : out->room * 2;
+  const char **words = memory_take(room * sizeof *words);
+  bool *passed = memory_take(room * sizeof *passed);
+  if (words == NULL || passed == NULL) return false;
+  if (out->count > 0) (memcpy(words, out->words, out->count * sizeof *words), memcpy(passed, out->passed, out->count * sizeof *passed));
+  out->words = words;
+  out->passed = passed;
+  out->room = room;
+  return true;
+}
+
 static bool add(struct changes *out, char mark, const char *text, bool passed) {
-  if (out->count == out->room) {
-    size_t room = out->room == 0 ? 16 : out->room * 2;
-    const char **words = realloc(out->words, room * sizeof *words);
-    if (words != NULL) out->words = words;
-    bool *flags = words == NULL ? NULL : realloc(out->passed, room * sizeof *flags);
-    if (flags == NULL) return false;
-    out->passed = flags;
-    out->room = room;
-  }
+  if (out->count == out->room && !grow(out)) return false;
   size_t length = strlen(text);
-  char *word = malloc(length + 2);
+  char *word = memory_take(length + 2);
   if (word == NULL) return false;
   word[0] = mark;
   memcpy(word + 1, text, length + 1);
@@ -97,8 +102,6 @@ static bool add_all(const struct change_sources *from, struct changes *out) {
 }
 
 int changes_collect(const struct change_sources *from, struct changes *out) {
-  union { const char *in; char *out; } word;
-  for (size_t i = 0; i < out->count; i++) (word.in = out->words[i], free(word.out));
   out->count = 0;
   if (add_all(from, out)) return OPTIONS_GO_ON;
   say(NULL, "out of memory");

@@ -23,7 +23,7 @@ struct change_sources {
   bool terminal;      /* one of the target's 0, 1, 2 is a terminal */
 };
 
-/* OPTIONS_GO_ON, or the status to exit with. Starts `out` anew; what it held before is freed. */
+/* OPTIONS_GO_ON, or the status to exit with. Starts `out` anew. */
 int changes_collect(const struct change_sources *from, struct changes *out);
 
 #endif

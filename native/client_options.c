@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "client_messages.h"
 #include "client_usage.h"
 #include "client_values.h"
@@ -54,8 +55,9 @@ static int bad_value(enum option_id id, const char *value, const char *why, cons
 static int take_env(struct options *out, enum option_id id, const char *value) {
   const char *equals = strchr(value, '=');
   if ((out->env_count & (out->env_count - 1)) == 0) { /* full: it doubles at each power of two */
-    struct env_option *grown = realloc(out->env, (out->env_count == 0 ? 1 : out->env_count * 2) * sizeof *grown);
+    struct env_option *grown = memory_take((out->env_count == 0 ? 1 : out->env_count * 2) * sizeof *grown);
     if (grown == NULL) return say(NULL, "out of memory"), EXIT_OURS;
+    if (out->env_count > 0) memcpy(grown, out->env, out->env_count * sizeof *grown);
     out->env = grown;
   }
   struct env_option *env = &out->env[out->env_count++];

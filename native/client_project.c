@@ -4,6 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client_directory.h"
+#include "client_memory.h"
+
 /* In the order in which one directory is judged; src/session has the same list. */
 static const char *const markers[] = {
   "holdfast.toml", "devenv.nix", "flake.nix", "shell.nix", ".envrc", "devbox.json", ".flox", "mise.toml", ".mise.toml", "pixi.toml", "environment.yml",
@@ -19,14 +22,16 @@ static bool has_marker(const char *directory) {
   return false;
 }
 
-bool project_find(const char *physical, char out[DIRECTORY_BYTES]) {
+const char *project_find(const char *physical) {
   size_t length = strlen(physical);
-  if (length == 0 || length >= DIRECTORY_BYTES) return false;
+  char *out = length == 0 || length >= DIRECTORY_BYTES ? NULL : memory_room(DIRECTORY_BYTES);
+  if (out == NULL) return NULL;
   memcpy(out, physical, length + 1);
   while (!has_marker(out)) {
     char *slash = strrchr(out, '/');
-    if (slash == NULL || strcmp(out, "/") == 0) return false;
+    if (slash == NULL || strcmp(out, "/") == 0) return NULL;
     slash[slash == out] = '\0'; /* above "/a" is "/" */
   }
-  return true;
+  memory_keep(out);
+  return out;
 }

@@ -1,9 +1,9 @@
 #include "client_request.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
+#include "client_memory.h"
 #include "client_messages.h"
 #include "wire.h"
 
@@ -53,15 +53,10 @@ int request_encode(struct request *request) {
     .cwd = request->directory->target,
   };
   if (options->argv0 != NULL) words.out[0] = options->argv0;
-  int result = wire_encode_run(&run, &request->frame, &request->frame_bytes);
+  int result = wire_encode_run(&run, memory_take, &request->frame, &request->frame_bytes);
   words.out[0] = argv0;
   if (result == 0) return OPTIONS_GO_ON;
   if (result == -E2BIG) return say("give long lists in a file, or by standard input", "cannot run '%s': Argument list too long", argv0), EXIT_NOT_RUNNABLE;
   say(NULL, "cannot run '%s': %s", argv0, result == -ENOMEM ? "out of memory" : "the request cannot be encoded");
   return EXIT_OURS;
-}
-
-void request_free(struct request *request) {
-  free(request->frame);
-  request->frame = NULL;
 }

@@ -19,13 +19,12 @@ struct request {
   uint8_t terminal;     /* enum wire_terminal */
   uint32_t terminal_fd; /* number in the target */
   /* Made by request_encode(): */
-  uint8_t *frame; /* malloc'd; request_free() */
+  uint8_t *frame;
   size_t frame_bytes;
   size_t fd_count; /* of descriptors->held that ride on it, the directory's included */
 };
 
 /* OPTIONS_GO_ON, or the status to exit with. */
 int request_encode(struct request *request);
-void request_free(struct request *request);
 
 #endif

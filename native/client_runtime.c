@@ -8,21 +8,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "client_messages.h"
 #include "sha256.h"
 
 enum { HASHED_BYTES = 16 };
 
-bool runtime_path(unsigned user, char out[DIRECTORY_BYTES]) {
+const char *runtime_path(unsigned user) {
+  char *out = memory_room(DIRECTORY_BYTES);
   const char *own = getenv("HOLDFAST_RUNTIME_DIR"), *xdg = getenv("XDG_RUNTIME_DIR");
   int length;
+  if (out == NULL) return NULL;
   if (own != NULL && own[0] != '\0') length = snprintf(out, DIRECTORY_BYTES, "%s", own);
   else if (xdg != NULL && xdg[0] != '\0') length = snprintf(out, DIRECTORY_BYTES, "%s/holdfast", xdg);
   else length = snprintf(out, DIRECTORY_BYTES, "/tmp/holdfast-%u", user);
-  if (length < 0 || length >= DIRECTORY_BYTES) return false;
+  if (length < 0 || length >= DIRECTORY_BYTES) return NULL;
   /* With a slash at the end O_NOFOLLOW would follow the link. */
   while (length > 1 && out[length - 1] == '/') out[--length] = '\0';
-  return true;
+  memory_keep(out);
+  return out;
 }
 
 int runtime_open(const char *path, unsigned user) {

@@ -6,8 +6,8 @@
 
 #include "client_session.h"
 
-/* Writes the directory's path: $HOLDFAST_RUNTIME_DIR, else $XDG_RUNTIME_DIR/holdfast, else /tmp/holdfast-UID. False: too long. */
-bool runtime_path(unsigned user, char out[DIRECTORY_BYTES]);
+/* The directory's path: $HOLDFAST_RUNTIME_DIR, else $XDG_RUNTIME_DIR/holdfast, else /tmp/holdfast-UID. NULL: too long. */
+const char *runtime_path(unsigned user);
 
 /* An O_PATH descriptor (the caller's) of a directory that is ours alone; -ENOENT when there is none; -EPERM when it was refused,
  * and said why. */

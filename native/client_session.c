@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,29 +28,25 @@ static int no_project(const struct directory *directory) {
 int session_choose(const struct options *options, const struct directory *directory, struct session *out) {
   const char *asked = options->session != NULL ? options->session : getenv("HOLDFAST_SESSION");
   out->runtime_fd = -1;
-  out->user = (unsigned)geteuid();
+  out->user = (unsigned)getauxval(AT_EUID); /* geteuid(2), without the call */
   if (options->socket != NULL) {
     out->kind = SESSION_SOCKET;
     out->name = options->socket;
     return OPTIONS_GO_ON;
   }
-  if (!runtime_path(out->user, out->runtime)) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
+  if ((out->runtime = runtime_path(out->user)) == NULL) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
   out->kind = asked != NULL && asked[0] != '\0' ? SESSION_NAMED : SESSION_PROJECT;
-  if (out->kind == SESSION_PROJECT && !project_find(directory->physical, out->project)) return options->shim != NULL ? SESSION_NONE : no_project(directory);
-  out->name = out->kind == SESSION_NAMED ? asked : out->project;
+  out->name = out->kind == SESSION_NAMED ? asked : project_find(directory->physical);
+  if (out->name == NULL) return options->shim != NULL ? SESSION_NONE : no_project(directory);
   session_id(out->name, out->id);
   return OPTIONS_GO_ON;
 }
 
-/* Connects to `name` in the directory `fd`. Through /proc the path is short, however deep the directory lies; where /proc is not
- * mounted, `full` serves if it fits. A full backlog is waited for: whoever listens is alive, and busy. */
-static int connect_in(int socket, int fd, const char *name, const char *full) {
-  char path[SOCKET_PATH_BYTES];
+/* A full backlog is waited for: whoever listens is alive, and busy. */
+static int connect_patiently(int socket, const char *path) {
   long nap_ms = 1;
-  if (snprintf(path, sizeof path, "/proc/self/fd/%d/%s", fd, name) >= (int)sizeof path) return -ENAMETOOLONG;
   for (long waited_ms = 0;; waited_ms += nap_ms) {
     int result = socket_connect(socket, path);
-    if (result == -ENOENT && access("/proc/self/fd", F_OK) != 0) result = socket_connect(socket, full);
     if (result != -EAGAIN || waited_ms >= BACKLOG_WAIT_MS) return result;
     struct timespec nap = {.tv_nsec = nap_ms * 1000000};
     nanosleep(&nap, NULL);
@@ -57,7 +54,15 @@ static int connect_in(int socket, int fd, const char *name, const char *full) {
   }
 }
 
+/* Connects to `name` in the directory `fd`. Through /proc the path is short, however deep the directory lies. */
+static int connect_in(int socket, int fd, const char *name) {
+  char path[SOCKET_PATH_BYTES];
+  if (snprintf(path, sizeof path, "/proc/self/fd/%d/%s", fd, name) >= (int)sizeof path) return -ENAMETOOLONG;
+  return connect_patiently(socket, path);
+}
+
 static int connect_path(int socket, const char *path) {
+  if (strlen(path) < SOCKET_PATH_BYTES) return connect_patiently(socket, path);
   char parent[DIRECTORY_BYTES];
   const char *slash = strrchr(path, '/');
   size_t length = slash == NULL ? 0 : (size_t)(slash - path);
@@ -66,19 +71,21 @@ static int connect_path(int socket, const char *path) {
   parent[length] = '\0';
   int fd = open(slash == NULL ? "." : length == 0 ? "/" : parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return -errno;
-  int result = connect_in(socket, fd, slash == NULL ? path : slash + 1, path);
+  int result = connect_in(socket, fd, slash == NULL ? path : slash + 1);
   close(fd);
   return result;
 }
 
+/* By its whole path where that fits, which spares the way through /proc. The directory has been judged, and in one that is ours alone
+ * nobody else puts a socket; whose agent it is will be asked of the connection itself. */
 static int connect_once(struct session *session, int socket) {
-  char name[SESSION_ID_BYTES + 8], full[DIRECTORY_BYTES + sizeof name];
+  char path[SOCKET_PATH_BYTES];
   if (session->kind == SESSION_SOCKET) return connect_path(socket, session->name);
   if (session->runtime_fd < 0) session->runtime_fd = runtime_open(session->runtime, session->user);
   if (session->runtime_fd < 0) return session->runtime_fd;
-  snprintf(name, sizeof name, "%s.sock", session->id);
-  snprintf(full, sizeof full, "%s/%s", session->runtime, name);
-  return connect_in(socket, session->runtime_fd, name, full);
+  if (snprintf(path, sizeof path, "%s/%s.sock", session->runtime, session->id) < (int)sizeof path) return connect_patiently(socket, path);
+  snprintf(path, sizeof path, "%s.sock", session->id);
+  return connect_in(socket, session->runtime_fd, path);
 }
 
 static void say_not_connected(const struct session *session, int error) {
@@ -112,7 +119,7 @@ int session_connect(struct session *session) {
     if (result == 0) return -1;
     bool absent = result == -ENOENT || result == -ECONNREFUSED;
     if (session->kind != SESSION_PROJECT || !absent || opened) return say_not_connected(session, result), -1;
-    if (!project_open(session->project)) return -1;
+    if (!project_open(session->name)) return -1;
     opened = true;
   }
 }

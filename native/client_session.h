@@ -10,9 +10,8 @@ enum { SESSION_ID_BYTES = 49 };
 struct session {
   enum { SESSION_SOCKET, SESSION_NAMED, SESSION_PROJECT } kind;
   const char *name;                      /* as messages have it: the socket's path, the name, the project's directory */
-  char project[DIRECTORY_BYTES];         /* what `name` points to, for a project */
   char id[SESSION_ID_BYTES];             /* file names begin with it; not for SESSION_SOCKET */
-  char runtime[DIRECTORY_BYTES];         /* path of the runtime directory */
+  const char *runtime;                   /* path of the runtime directory */
   unsigned user;                         /* effective user id, ours and to be the agent's */
   int runtime_fd;                        /* O_PATH, ours; -1: not open (it may not exist yet) */
 };

@@ -3,7 +3,6 @@
 #include "wire.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -133,11 +132,11 @@ static uint8_t *put_limits(uint8_t *at, const struct wire_limit *limits, size_t 
   return at;
 }
 
-int wire_encode_run(const struct wire_run *run, uint8_t **frame, size_t *frame_bytes) {
+int wire_encode_run(const struct wire_run *run, void *(*take)(size_t bytes), uint8_t **frame, size_t *frame_bytes) {
   size_t body_bytes;
 
   if (!measure_run(run, &body_bytes)) return -E2BIG;
-  uint8_t *start = malloc(WIRE_HEADER_BYTES + body_bytes);
+  uint8_t *start = take(WIRE_HEADER_BYTES + body_bytes);
   if (start == NULL) return -ENOMEM;
   uint8_t riding = (uint8_t)(run->fd_count + ((run->flags & WIRE_RUN_CWD_FD) != 0 ? 1 : 0));
   uint8_t *at = put_header(start, (uint32_t)body_bytes, WIRE_RUN, riding);

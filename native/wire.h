@@ -42,8 +42,8 @@ struct wire_run {
   const char *cwd; /* NULL or "": only with WIRE_RUN_CWD_FD */
 };
 
-/* The whole RUN frame, header included, in one malloc'd block that the caller frees. 0, or -E2BIG (over the cap), -ENOMEM. */
-int wire_encode_run(const struct wire_run *run, uint8_t **frame, size_t *frame_bytes);
+/* The whole RUN frame, header included, in one block that comes from `take`. 0, or -E2BIG (over the cap), -ENOMEM. */
+int wire_encode_run(const struct wire_run *run, void *(*take)(size_t bytes), uint8_t **frame, size_t *frame_bytes);
 
 /* Writes a SIGNAL frame (9 bytes), or SUSPEND/RESUME (8 bytes), into `out`; returns its length. */
 size_t wire_encode_signal(uint8_t out[9], int signal);

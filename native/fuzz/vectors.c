@@ -103,7 +103,7 @@ static void check_run(const struct vector *vector) {
   size_t frame_bytes;
 
   if (!run_text_parse(&run, vector->text)) fault(vector, "text not understood", vector->text);
-  else if (wire_encode_run(&run.request, &frame, &frame_bytes) != 0) fault(vector, "not encoded", vector->text);
+  else if (wire_encode_run(&run.request, malloc, &frame, &frame_bytes) != 0) fault(vector, "not encoded", vector->text);
   else {
     check_bytes(vector, frame, frame_bytes);
     free(frame);
@@ -152,15 +152,15 @@ static void check_caps(void) {
   size_t frame_bytes;
 
   memset(most, 'x', sizeof most - 1 - 63 - 1 - WIRE_MAX_FDS * 4);
-  if (wire_encode_run(&run, &frame, &frame_bytes) != 0 || frame_bytes != WIRE_HEADER_BYTES + sizeof most) fault(&vector, "refused", "the most");
+  if (wire_encode_run(&run, malloc, &frame, &frame_bytes) != 0 || frame_bytes != WIRE_HEADER_BYTES + sizeof most) fault(&vector, "refused", "the most");
   free(frame);
   run.cwd = "/x";
-  if (wire_encode_run(&run, &frame, &frame_bytes) != -E2BIG) fault(&vector, "taken", "a byte over the cap");
+  if (wire_encode_run(&run, malloc, &frame, &frame_bytes) != -E2BIG) fault(&vector, "taken", "a byte over the cap");
   run = (struct wire_run){.argv = argv, .argc = 0, .cwd = "/", .fd_numbers = fds, .fd_count = WIRE_MAX_FDS + 1};
-  if (wire_encode_run(&run, &frame, &frame_bytes) != -E2BIG) fault(&vector, "taken", "254 descriptors");
+  if (wire_encode_run(&run, malloc, &frame, &frame_bytes) != -E2BIG) fault(&vector, "taken", "254 descriptors");
   run.fd_count = WIRE_MAX_FDS;
   run.flags = WIRE_RUN_CWD_FD;
-  if (wire_encode_run(&run, &frame, &frame_bytes) != -E2BIG) fault(&vector, "taken", "253 descriptors and the directory");
+  if (wire_encode_run(&run, malloc, &frame, &frame_bytes) != -E2BIG) fault(&vector, "taken", "253 descriptors and the directory");
 }
 
 int main(int argc, char **argv) {
