@@ -122,6 +122,30 @@ static void put_environment(struct writer *writer) {
   }
 }
 
+/* For a snapshot: the environ alone, into STEM.capture, whole or not at all. The opener waits for that file. 0, or -errno. */
+static int capture_to_file(const char *stem) {
+  char path[PATH_BYTES], fresh[PATH_BYTES];
+  if (snprintf(path, sizeof path, "%s.capture", stem) >= (int)sizeof path) return -ENAMETOOLONG;
+  if (snprintf(fresh, sizeof fresh, "%s.capture.new", stem) >= (int)sizeof fresh) return -ENAMETOOLONG;
+  if (unlink(fresh) < 0 && errno != ENOENT) return -errno;
+  struct writer writer = {.fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (writer.fd < 0) return -errno;
+  if (fchmod(writer.fd, 0600) < 0) writer.error = errno; /* whatever the launcher's umask is */
+  put_environment(&writer);
+  flush(&writer);
+  if (close(writer.fd) < 0 && writer.error == 0) writer.error = errno;
+  if (writer.error == 0 && rename(fresh, path) < 0) writer.error = errno;
+  if (writer.error != 0) unlink(fresh);
+  return -writer.error;
+}
+
+static int capture_main(const char *stem) {
+  int error = -capture_to_file(stem);
+  if (error == 0) return 0;
+  say(NULL, "cannot write down the environment: %s", strerror(error));
+  return EXIT_NOT_RUNNABLE;
+}
+
 static int capture(const char *stem, int nice) {
   struct writer writer = {.fd = open_capture(stem)};
   if (writer.fd < 0) return -errno;
@@ -150,6 +174,7 @@ static bool fill_standard(void) {
 int enter_main(int argc, char **argv) {
   char number[DECIMAL_BYTES];
   char *no_environment[] = {NULL};
+  if (argc == 2 && strcmp(argv[0], "__capture") == 0) return capture_main(argv[1]);
   if (argc != 3) return say("it is called by 'holdfast open'", "'__enter' needs NODE, CLI and STEM"), EXIT_OURS;
   if (!fill_standard()) return say(NULL, "cannot enter the environment: /dev/null: %s", strerror(errno)), EXIT_NOT_RUNNABLE;
   errno = 0;

@@ -5,13 +5,14 @@ import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { closeFd, followParent, lockFile, setSubreaper, setsid } from '../native.js';
 import { BaseEnvironment } from './base-environment.js';
 import { type Capture, parseCapture } from './capture.js';
+import { type Captured, filterFunctions, readSnapshot } from './captured.js';
 import { SessionCgroup } from './cgroup.js';
 import { Connection } from './connection.js';
 import { type ContainmentMaker, groups } from './containment.js';
 import { Listener } from './listener.js';
 import { Readiness } from './readiness.js';
 import { AgentSession } from './session.js';
-import { type AgentSettings, readSettings } from './settings.js';
+import { type AgentSettings, readSettings, takeSnapshotBytes } from './settings.js';
 import { Wardens } from './warden.js';
 
 const SIGTERM = 15;
@@ -44,11 +45,12 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   leadOwnSession();
   setSubreaper();
   const containment = chooseContainment(settings.containment);
+  const captured = capturedOf(stem, capture, settings);
   const session = new AgentSession({
     name: settings.name,
     stem,
     plan: {
-      base: new BaseEnvironment(capture.environment, settings.declared, settings.weak, settings.pathPrepend),
+      base: new BaseEnvironment(captured.environment, settings.declared, settings.weak, settings.pathPrepend),
       limits: changedLimits(capture),
       lastPath: undefined,
     },
@@ -93,6 +95,12 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   return status;
 }
 
+/** A snapshot's agent lives on the host: what the shim saw there is not what its commands get. */
+function capturedOf(stem: string, capture: Capture, settings: AgentSettings): Captured {
+  if (settings.mode !== 'snapshot') return filterFunctions(capture.environment, 'all');
+  return readSnapshot(takeSnapshotBytes(`${stem}.snapshot`), capture.environment);
+}
+
 /** Takes the session's files away. Whoever holds the lock is closing or opening the session, and does so itself. */
 function tidy(stem: string): void {
   let lock: number | undefined;
@@ -102,8 +110,9 @@ function tidy(stem: string): void {
     return; // the directory is gone, and they with it
   }
   if (lock === undefined) return;
-  // 'notify' and 'json.new' are of an opener that was killed.
-  for (const suffix of ['json', 'json.new', 'pass', 'notify', 'log', 'lock']) rmSync(`${stem}.${suffix}`, { force: true });
+  // All but 'json', 'pass' and 'log' are of an opener that was killed.
+  for (const suffix of ['json', 'json.new', 'pass', 'notify', 'snapshot', 'snapshot.new', 'capture', 'capture.new', 'log', 'lock'])
+    rmSync(`${stem}.${suffix}`, { force: true });
   closeFd(lock);
 }
 

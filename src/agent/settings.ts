@@ -1,12 +1,13 @@
 // What the opener wrote down for its agent (ID.json, written by src/session/record.ts): read once, at the start.
 
-import { fstatSync, readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { closeFd, openDirectory } from '../native.js';
 import type { Pairs } from './base-environment.js';
 
 export interface AgentSettings {
   name: string;
+  mode: string;
   killGraceMs: number;
   jobOutputLimitBytes: number;
   maxConcurrent: number;
@@ -48,16 +49,19 @@ function pairsOf(value: unknown): Pairs {
 }
 
 /**
- * The record's text. It says what every command will have in its environment, so it must be from a directory of our own alone:
+ * A file of the opener's. It says what every command will have in its environment, so it must be from a directory of our own alone:
  * where others may move directories about, the path can lead to another one by now than when the opener looked.
  */
-function readRecord(path: string): string {
+function readPrivate(path: string, remove = false): Buffer {
   const directory = openDirectory(dirname(path));
   try {
     const { uid, mode } = fstatSync(directory);
     if (uid !== process.geteuid?.() || (mode & 0o077) !== 0)
       throw new Error(`the runtime directory '${dirname(path)}' is not this user's alone any more`);
-    return readFileSync(`/proc/self/fd/${directory}/${basename(path)}`, 'utf8');
+    const checked = `/proc/self/fd/${directory}/${basename(path)}`;
+    const bytes = readFileSync(checked);
+    if (remove) rmSync(checked, { force: true });
+    return bytes;
   } finally {
     closeFd(directory);
   }
@@ -65,12 +69,13 @@ function readRecord(path: string): string {
 
 /** @throws Error that says what is missing: the opener reports it. */
 export function readSettings(path: string): AgentSettings {
-  const record = fieldsOf(JSON.parse(readRecord(path)), 'content');
+  const record = fieldsOf(JSON.parse(readPrivate(path).toString()), 'content');
   const definition = fieldsOf(record['definition'], 'definition');
   const idle = definition['idleTimeoutMs'];
   const prepend = definition['pathPrepend'];
   return {
     name: String(definition['name']),
+    mode: String(definition['mode']),
     killGraceMs: numberOf(definition, 'killGraceMs'),
     jobOutputLimitBytes: numberOf(definition, 'jobOutputLimitBytes'),
     maxConcurrent: numberOf(definition, 'maxConcurrent'),
@@ -85,4 +90,9 @@ export function readSettings(path: string): AgentSettings {
     notifySocket: typeof record['notifySocket'] === 'string' ? record['notifySocket'] : undefined,
     definition,
   };
+}
+
+/** The snapshot (STEM.snapshot) that a session of that mode is opened with; taken away, since it is read once. */
+export function takeSnapshotBytes(path: string): Buffer {
+  return readPrivate(path, true);
 }

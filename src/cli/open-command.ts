@@ -11,7 +11,7 @@ import { Interrupted } from './ending.js';
 import { settingsFromFlags } from './flag-settings.js';
 import { stayUntilEnd } from './foreground.js';
 import type { OpenFlags } from './open.js';
-import { ProgressLine } from './progress.js';
+import { ProgressLine, printable } from './progress.js';
 import { openFresh } from './stale.js';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
@@ -28,7 +28,11 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
   const interruption = new Interruption();
   const progress = new ProgressLine(process.stderr, definition.name);
   try {
-    const { pid } = await openFresh(definition, { progress: (line) => progress.say(line), signal: interruption.signal });
+    const { pid } = await openFresh(definition, {
+      progress: (line) => progress.say(line),
+      warn: (message) => progress.interrupt(`holdfast: ${printable(message)}\n`),
+      signal: interruption.signal,
+    });
     progress.end();
     if (flags.foreground) await stayUntilEnd(definition.name, pid, interruption.signal);
   } catch (error) {
@@ -42,10 +46,9 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
 
 /** Declared as they will be, and not there yet: entering something else in their name would be worse. */
 function refuseUnbuilt({ name, mode }: SessionDefinition): void {
-  if (mode !== 'snapshot' && mode !== 'wrap') return;
+  if (mode !== 'wrap') return;
   throw new HoldfastError('UNSUPPORTED', `session '${name}' has mode "${mode}", which this version cannot open`, {
-    hint:
-      mode === 'snapshot' ? 'mode "session" gives the same variables, and functions too' : 'mode "session" enters what a launcher enters',
+    hint: 'mode "session" enters what a launcher enters',
   });
 }
 

@@ -36,6 +36,13 @@ export class ProgressLine {
     this.#lastLine = line;
   }
 
+  /** Writes a line of its own, terminal or not; the progress goes on below it. */
+  interrupt(text: string): void {
+    if (this.#drawn) this.#target.write('\r\x1b[K');
+    this.#drawn = false;
+    this.#target.write(text);
+  }
+
   /** Clears the line. A second call does nothing. */
   end(): void {
     clearInterval(this.#timer);

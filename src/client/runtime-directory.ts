@@ -21,6 +21,10 @@ export interface SessionFiles {
   readonly log: string;
   readonly notify: string;
   readonly pass: string;
+  /** What the entry shim takes from an environment that is entered for a snapshot. */
+  readonly capture: string;
+  /** The snapshot, for the agent, which takes it away. */
+  readonly snapshot: string;
 }
 
 /** `$HOLDFAST_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/holdfast`, else `/tmp/holdfast-$UID`. An empty variable counts as unset. */
@@ -52,6 +56,8 @@ export function sessionFiles(directory: string, name: string | Uint8Array): Sess
     log: `${stem}.log`,
     notify: `${stem}.notify`,
     pass: `${stem}.pass`,
+    capture: `${stem}.capture`,
+    snapshot: `${stem}.snapshot`,
   };
 }
 

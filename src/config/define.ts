@@ -3,13 +3,10 @@
 import { accessSync, constants } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { DEFINITION_DEFAULTS, type Launch, type SessionDefinition, type WrapDefinition } from '../session/definition.js';
+import { DEFINITION_DEFAULTS, type Launch, NO_LAUNCHER, type SessionDefinition, type WrapDefinition } from '../session/definition.js';
 import { enterProvider } from '../session/launchers/providers.js';
 import { ENTRY_KEYS, modeOf } from './contradiction.js';
 import type { SessionSettings } from './schema.js';
-
-/** The host's own environment: the entry shim itself is what is launched. */
-const HOST: Launch = { style: 'enter', argv: [] };
 
 export interface SessionPlace {
   readonly name: string;
@@ -63,7 +60,7 @@ function entryOf(settings: SessionSettings, place: SessionPlace): { launch: Laun
   if (sourceCommand !== undefined) return { launch: { style: 'source-command', argv: sourceCommand }, inputs: [] };
   if (provider !== undefined) return enterProvider(provider, place.directory);
   const mode = modeOf(settings);
-  if (mode === 'host' || mode === 'wrap') return { launch: HOST, inputs: [] };
+  if (mode === 'host' || mode === 'wrap') return { launch: NO_LAUNCHER, inputs: [] };
   throw new HoldfastError('USAGE', `nothing says what session '${place.name}' enters`, {
     hint: `name its launcher after '--', or give one of ${ENTRY_KEYS.join(', ')}`,
   });

@@ -16,6 +16,9 @@ export type Launch =
   /** What `argv` prints is bash code, which is evaluated. */
   | { readonly style: 'source-command'; readonly argv: readonly string[] };
 
+/** The host itself: nothing is entered but the entry shim. */
+export const NO_LAUNCHER: Launch = { style: 'enter', argv: [] };
+
 export interface WrapDefinition {
   readonly prefix: readonly string[];
   readonly operand: readonly string[];

@@ -1,5 +1,5 @@
-// The wait for a launcher: until the agent serves, says that it cannot, or can no longer come. Whatever goes wrong, the launcher
-// and all that it started are ended before the error is thrown.
+// The wait for a launcher: until what is run behind it (the agent, or the shim that takes a snapshot) has called, says that it
+// cannot, or can no longer come. Whatever goes wrong, the launcher and all that it started are ended before the error is thrown.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,6 +11,8 @@ import type { OpenOptions } from './open.js';
 import { type Notice, ReadinessSocket } from './readiness.js';
 
 const PROGRESS_MS = 100;
+/** How often a sign of arrival is looked for. */
+const ARRIVAL_MS = 10;
 /** How often an ended launcher's descendants are looked for. */
 const ORPHANS_MS = 25;
 /** From TERM to KILL for a launcher that is given up. */
@@ -21,13 +23,15 @@ interface LaunchingFacts {
   readonly name: string;
   readonly log: LaunchLog;
   readonly logPath: string;
-  readonly notifyPath: string;
+  /** How it calls: over a socket, as the agent does; or by something that is seen once it is there, when the launcher is then let go. */
+  readonly call: { readonly notifyPath: string } | { readonly arrived: () => boolean };
   readonly options: OpenOptions;
 }
 
 /** What ended the wait. */
 type Verdict =
   | { readonly kind: 'serves'; readonly pid: number }
+  | { readonly kind: 'arrived' }
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'ended'; readonly end: LauncherEnd }
   | { readonly kind: 'timeout' }
@@ -35,14 +39,14 @@ type Verdict =
 
 export class Launching {
   readonly #facts: LaunchingFacts;
-  readonly #socket: ReadinessSocket;
+  readonly #socket: ReadinessSocket | undefined;
   readonly #startedAt = performance.now();
   readonly #verdict: Promise<Verdict>;
   #decide: (verdict: Verdict) => void = () => undefined;
   #decided = false;
   #status = '';
 
-  /** Binds the notify socket: from here on the agent may call. close() it. */
+  /** Binds the notify socket, if there is to be one: from here on the agent may call. close() it. */
   constructor(facts: LaunchingFacts) {
     this.#facts = facts;
     this.#verdict = new Promise((resolve) => {
@@ -51,15 +55,16 @@ export class Launching {
         resolve(verdict);
       };
     });
-    this.#socket = new ReadinessSocket(facts.notifyPath, (notice) => this.#onNotice(notice));
+    const { call } = facts;
+    this.#socket = 'notifyPath' in call ? new ReadinessSocket(call.notifyPath, (notice) => this.#onNotice(notice)) : undefined;
   }
 
   close(): void {
-    this.#socket.close();
+    this.#socket?.close();
   }
 
   /**
-   * @returns the agent's pid.
+   * @returns the agent's pid; 0 when there is to be none, and the launcher still is this process's to end.
    * @throws {HoldfastError} `LAUNCH_FAILED`, `LAUNCH_TIMEOUT`, `LAUNCH_INTERRUPTED`; nothing of the launcher lives then.
    */
   async wait(launcher: Launcher, timeoutMs: number): Promise<number> {
@@ -67,6 +72,7 @@ export class Launching {
     const onAbort = (): void => this.#decide({ kind: 'interrupted' });
     const timeout = setTimeout(() => this.#decide({ kind: 'timeout' }), Math.min(timeoutMs, 0x7fffffff));
     const progress = setInterval(() => this.#tellProgress(), PROGRESS_MS);
+    const arrival = 'arrived' in this.#facts.call ? setInterval(() => this.#lookForArrival(), ARRIVAL_MS) : undefined;
     launcher.onEnd(() => void this.#watchOrphans(launcher));
     signal?.addEventListener('abort', onAbort);
     if (signal?.aborted) onAbort();
@@ -76,6 +82,7 @@ export class Launching {
         launcher.letGo();
         return verdict.pid;
       }
+      if (verdict.kind === 'arrived') return 0;
       // Read before the undoing adds its own noise.
       const error = this.#errorOf(verdict, timeoutMs);
       await launcher.undo(UNDO_GRACE_MS);
@@ -83,6 +90,7 @@ export class Launching {
     } finally {
       clearTimeout(timeout);
       clearInterval(progress);
+      clearInterval(arrival);
       signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -93,11 +101,17 @@ export class Launching {
     else if (notice.status !== undefined) this.#status = notice.status;
   }
 
+  #lookForArrival(): void {
+    const { call } = this.#facts;
+    if ('arrived' in call && call.arrived()) this.#decide({ kind: 'arrived' });
+  }
+
   /** An ended launcher may have gone into the background: only when nothing of it lives any more, the agent cannot call. */
   async #watchOrphans(launcher: Launcher): Promise<void> {
     while (!this.#decided && launcher.living().length > 0) await sleep(ORPHANS_MS);
-    // The agent may have called and ended since we last looked.
-    this.#socket.drain();
+    // It may have called and ended since we last looked.
+    this.#socket?.drain();
+    this.#lookForArrival();
     if (launcher.end !== undefined) this.#decide({ kind: 'ended', end: launcher.end });
   }
 
@@ -106,8 +120,10 @@ export class Launching {
     options.progress?.(log.lastLine() || this.#status, performance.now() - this.#startedAt);
   }
 
-  #errorOf(verdict: Exclude<Verdict, { kind: 'serves' }>, timeoutMs: number): HoldfastError {
-    const { name, log, logPath } = this.#facts;
+  #errorOf(verdict: Exclude<Verdict, { kind: 'serves' | 'arrived' }>, timeoutMs: number): HoldfastError {
+    const { name, log, logPath, call } = this.#facts;
+    const failed = 'arrived' in call ? 'running the command behind it, which takes its variables' : 'starting the agent';
+    const late = 'arrived' in call ? 'run the command behind it, which takes its variables,' : 'start the agent';
     const output = log.tail(TAIL_LINES);
     const whole = `all that it said is in '${logPath}'`;
     const hint = output.length > 0 ? whole : 'a launcher has to run the command that is given behind it, as "env" does: try it by hand';
@@ -124,14 +140,14 @@ export class Launching {
       case 'ended':
         return new LaunchError(
           'LAUNCH_FAILED',
-          `the launcher of session '${name}' ${endText(verdict.end)} without starting the agent${said}`,
+          `the launcher of session '${name}' ${endText(verdict.end)} without ${failed}${said}`,
           output,
           hint,
         );
       case 'timeout':
         return new LaunchError(
           'LAUNCH_TIMEOUT',
-          `the launcher of session '${name}' did not start the agent within ${timeoutMs / 1000} s${said}`,
+          `the launcher of session '${name}' did not ${late} within ${timeoutMs / 1000} s${said}`,
           output,
           `${output.length > 0 ? `${whole}; ` : ''}open_timeout is how long it may take`,
         );

@@ -2,24 +2,24 @@
 // DESIGN section 4 "Session life". The order matters: lock, look who is there, record, notify socket, launcher, readiness.
 
 import { rmSync, statSync } from 'node:fs';
-import { HoldfastError } from '../errors.js';
 
+import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
-import { processStartTicks } from '../native.js';
 import { VERSION } from '../protocol/limits.js';
 import { findLiveAgent } from './agent-probe.js';
-import { isSame, type SessionDefinition } from './definition.js';
+import { isSame, NO_LAUNCHER, type SessionDefinition } from './definition.js';
+import { type Entry, enterAsAgent } from './entry.js';
 import { hashInputs } from './freshness.js';
 import { hostEnvironment } from './host-environment.js';
-import { isBashLauncher, launchArgv, withRawVariables } from './launch-command.js';
+import { isBashLauncher } from './launch-command.js';
 import { declaredVariables, launchEnvironment, weakVariables } from './launch-environment.js';
 import { LaunchLog } from './launch-log.js';
-import { Launcher } from './launcher.js';
 import { endLauncher } from './launcher-end.js';
-import { Launching } from './launching.js';
 import { makePlace, type SessionPlace } from './place.js';
 import { findRecord, findRecordLeniently, type SessionRecord, writePrivate, writeRecord } from './record.js';
 import { type SessionLock, waitForLock } from './session-lock.js';
+import { takeSnapshot } from './snapshot.js';
+import { encodeSnapshot } from './snapshot-file.js';
 
 /** For the exit trap of a launcher whose agent was killed. */
 const EARLIER_LAUNCHER_MS = 1_000;
@@ -27,6 +27,8 @@ const EARLIER_LAUNCHER_MS = 1_000;
 export interface OpenOptions {
   /** The launcher's last line of output, or what is waited for; several times a second while it lasts. */
   readonly progress?: (line: string, elapsedMs: number) => void;
+  /** Told what is not as it should be, and does not keep the session from opening. One line. */
+  readonly warn?: (message: string) => void;
   /** Ends the opening, and everything that it started. */
   readonly signal?: AbortSignal;
   /** False in a program that does other things as well: its orphans are not ours to adopt. Default true. */
@@ -131,31 +133,21 @@ function refuseOther(place: SessionPlace, record: SessionRecord, definition: unk
 
 async function launch(place: SessionPlace, record: SessionRecord, options: OpenOptions): Promise<number> {
   const { definition } = record;
-  const { name, directory } = definition;
+  const { name, directory, launch: declared, mode, runtimePassEnv } = definition;
   refuseInterrupted(name, options.signal);
   writeRecord(place.files.record, record);
-  if (definition.runtimePassEnv.length > 0) writePrivate(place.files.pass, definition.runtimePassEnv.map((each) => `${each}\n`).join(''));
+  if (runtimePassEnv.length > 0) writePrivate(place.files.pass, runtimePassEnv.map((each) => `${each}\n`).join(''));
   const log = new LaunchLog(place.files.log);
-  const launching = new Launching({ name, log, logPath: place.shown.log, notifyPath: place.files.notify, options });
   try {
-    const shim = [installed.runnerExec, '__enter', process.execPath, installed.cli, place.shown.stem];
     const environment = launchEnvironment(definition, hostEnvironment(), {
       share: installed.share,
-      isBash: isBashLauncher(definition.launch, directory),
+      isBash: isBashLauncher(declared, directory),
     });
-    const command = withRawVariables(launchArgv(definition.launch, directory, shim, installed.share), environment);
-    const launcher = await Launcher.start(command, directory, log.fd, options.ownsProcess ?? true);
-    const startTicks = processStartTicks(launcher.pid);
-    writeRecord(place.files.record, {
-      ...record,
-      launcherPid: launcher.pid,
-      ...(startTicks === undefined ? {} : { launcherStartTicks: startTicks }),
-    });
-    return await launching.wait(launcher, definition.openTimeoutMs);
+    const entry: Entry = { place, record, log, options, environment };
+    if (mode !== 'snapshot') return await enterAsAgent(entry, declared);
+    writePrivate(place.files.snapshot, encodeSnapshot(await takeSnapshot(entry)));
+    return await enterAsAgent(entry, NO_LAUNCHER);
   } finally {
-    launching.close();
-    // An agent that finds it later would take its opener for dead.
-    rmSync(place.files.notify, { force: true });
     log.close();
   }
 }

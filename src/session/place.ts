@@ -55,8 +55,9 @@ export class SessionPlace {
   /** Removes what an opening or a session leaves, the log and the lock aside. A socket's path that holds something else is left alone. */
   clear(): void {
     if (lstatSync(this.files.socket, { throwIfNoEntry: false })?.isSocket()) rmSync(this.files.socket, { force: true });
-    const { record, notify, pass, stem } = this.files;
-    for (const path of [record, `${record}.new`, notify, pass, ...findJobFiles(stem)]) rmSync(path, { force: true });
+    const { record, notify, pass, capture, snapshot, stem } = this.files;
+    const halves = [record, capture, snapshot].map((path) => `${path}.new`);
+    for (const path of [record, notify, pass, capture, snapshot, ...halves, ...findJobFiles(stem)]) rmSync(path, { force: true });
   }
 }
 

@@ -111,7 +111,7 @@ export function writeRecord(path: string, record: SessionRecord): void {
 }
 
 /** Writes a file of mode 0600, whatever the umask: readers see the old one or the new one. */
-export function writePrivate(path: string, text: string): void {
+export function writePrivate(path: string, text: string | Buffer): void {
   const fresh = `${path}.new`;
   // A leftover of a writer that was killed; who holds the lock is the only writer.
   rmSync(fresh, { force: true });

@@ -1,0 +1,77 @@
+// The key of a snapshot: everything that may change what entering gives. Two sessions with the same key share a snapshot; what is
+// not in the key must not be able to change the captured variables. Pure but for reading the files that it hashes.
+
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import type { Launch, SessionDefinition } from './definition.js';
+import { hashInputs } from './freshness.js';
+import type { BytePairs, InputHash } from './record.js';
+import { SNAPSHOT_VERSION } from './snapshot-file.js';
+
+/** A word of a launcher that names a larger file is a program, whose version its path tells. */
+const MAX_SCRIPT_BYTES = 1024 * 1024;
+
+/**
+ * They speak of one terminal or login. A snapshot holds none that the launcher left as it was, and every opening puts in its own,
+ * so they need not be in the key.
+ */
+const OF_ONE_LOGIN = /^(TERM|COLORTERM|XDG_(SESSION_(ID|TYPE|CLASS|DESKTOP|PATH)|VTNR|SEAT|SEAT_PATH|ACTIVATION_TOKEN))$/;
+/** The same, of the caller's own environment, which a bash launcher can read. */
+const OF_ONE_SHELL = /^(_|PWD|OLDPWD|SHLVL|WINDOWID|TERM_SESSION_ID|HOLDFAST_.*|NOTIFY_SOCKET)$/;
+/** How the entry itself is made: the installation's own paths. */
+const OF_THE_ENTRY = /^(HOLDFAST_LAUNCH|HOLDFAST_USER_BASH_ENV)$/;
+
+export interface SnapshotSources {
+  readonly definition: Pick<SessionDefinition, 'directory' | 'launch' | 'inputs'>;
+  /** `env`, `runtime_env` and what `pass_env` named. */
+  readonly declared: BytePairs;
+  /** What the launcher is started with. */
+  readonly launched: ReadonlyMap<string, string>;
+  /** Given where the launcher can read all of it: it is a bash script (share/launcher-env.sh). */
+  readonly caller: ReadonlyMap<string, string> | undefined;
+}
+
+/** @returns 64 hex digits, and the content of the files that are part of it. */
+export function snapshotKey({ definition, declared, launched, caller }: SnapshotSources): { key: string; inputs: InputHash[] } {
+  const { directory, launch } = definition;
+  const inputs = hashInputs({ directory, inputs: [...definition.inputs, ...scriptsOf(launch, directory)] });
+  const parts = {
+    version: SNAPSHOT_VERSION,
+    uid: process.geteuid?.() ?? 0,
+    directory,
+    launch,
+    inputs: [...inputs].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    declared: sorted(declared, () => true),
+    launched: sorted(launched, (name) => !isOfOneLogin(name) && !OF_THE_ENTRY.test(name) && name !== 'BASH_ENV'),
+    bashEnv: launched.get('HOLDFAST_USER_BASH_ENV') ?? null,
+    caller: caller === undefined ? null : sorted(caller, (name) => !isOfOneLogin(name) && !OF_ONE_SHELL.test(name)),
+  };
+  return { key: createHash('sha256').update(JSON.stringify(parts)).digest('hex'), inputs };
+}
+
+/** Whether a variable is that of one terminal or login, and no part of a key. */
+export function isOfOneLogin(name: string): boolean {
+  return OF_ONE_LOGIN.test(name);
+}
+
+/** Words that name a file, seen from the launcher's directory: `bash ./enter.sh` depends on what is in it. */
+function scriptsOf(launch: Launch, directory: string): string[] {
+  const words = launch.style === 'source' ? [launch.script] : launch.argv;
+  return words.filter((word) => word !== '' && isScript(resolve(directory, word)));
+}
+
+function isScript(path: string): boolean {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= MAX_SCRIPT_BYTES;
+  } catch {
+    // Most words are no path at all.
+    return false;
+  }
+}
+
+function sorted(variables: Iterable<readonly [string, string]>, isMeant: (name: string) => boolean): BytePairs {
+  return [...variables].filter(([name]) => isMeant(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+}

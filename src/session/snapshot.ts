@@ -1,0 +1,93 @@
+// Mode "snapshot": the variables of an environment that was entered once and left again. From the cache where there is one with the
+// same key, else by entering, which one process does however many ask. DESIGN section 1 "snapshot".
+
+import { HoldfastError } from '../errors.js';
+import { type Entry, enterAndLeave } from './entry.js';
+import { hostEnvironment } from './host-environment.js';
+import { isBashLauncher } from './launch-command.js';
+import { CacheUnusable, SnapshotCache } from './snapshot-cache.js';
+import { divideEnviron, type Snapshot } from './snapshot-file.js';
+import { isOfOneLogin, snapshotKey } from './snapshot-key.js';
+
+/** The snapshot for a session that is being opened, complete with what is this login's own. @throws {HoldfastError} as `enterAndLeave`; `BUSY`. */
+export async function takeSnapshot(entry: Entry): Promise<Snapshot> {
+  const { definition, declared } = entry.record;
+  const caller = isBashLauncher(definition.launch, definition.directory) ? hostEnvironment() : undefined;
+  const source = snapshotKey({ definition, declared, launched: entry.environment, caller });
+  let cache: SnapshotCache | undefined;
+  try {
+    cache = SnapshotCache.make();
+    return withLogin(cache.load(source.key) ?? (await makeOnce(cache, entry, source)), entry);
+  } catch (error) {
+    if (!(error instanceof CacheUnusable)) throw error;
+    entry.options.warn?.(`the snapshot of session '${definition.name}' is not kept: ${error.message}`);
+    return withLogin(await make(entry, source), entry);
+  } finally {
+    cache?.close();
+  }
+}
+
+type Source = ReturnType<typeof snapshotKey>;
+
+async function makeOnce(cache: SnapshotCache, entry: Entry, source: Source): Promise<Snapshot> {
+  const { definition } = entry.record;
+  const { progress, signal } = entry.options;
+  const startedAt = performance.now();
+  const lock = await cache.lock(source.key, definition.openTimeoutMs, () => {
+    if (signal?.aborted) throw new HoldfastError('LAUNCH_INTERRUPTED', `opening session '${definition.name}' was interrupted`);
+    progress?.('waiting for another process that enters the same environment', performance.now() - startedAt);
+  });
+  if (lock === undefined) {
+    throw new HoldfastError('BUSY', `the environment of session '${definition.name}' is still being entered by another process`, {
+      hint: 'try again later',
+    });
+  }
+  try {
+    // Who held the lock before has made it.
+    const made = cache.load(source.key);
+    if (made !== undefined) return made;
+    const snapshot = await make(entry, source);
+    keep(cache, snapshot, entry);
+    cache.prune();
+    return snapshot;
+  } finally {
+    lock.releaseAndRemove();
+  }
+}
+
+/** That it cannot be kept is no reason to enter again. */
+function keep(cache: SnapshotCache, snapshot: Snapshot, { record, options }: Entry): void {
+  try {
+    cache.store(snapshot);
+  } catch (error) {
+    if (!(error instanceof CacheUnusable)) throw error;
+    options.warn?.(`the snapshot of session '${record.definition.name}' is not kept: ${error.message}`);
+  }
+}
+
+async function make(entry: Entry, { key, inputs }: Source): Promise<Snapshot> {
+  const { definition } = entry.record;
+  const { launch } = definition;
+  const startedAt = performance.now();
+  const { variables, functions } = divideEnviron(await enterAndLeave(entry, launch));
+  return {
+    facts: {
+      key,
+      name: definition.name,
+      directory: definition.directory,
+      launcher: launch.style === 'source' ? ['source', launch.script] : launch.argv,
+      takenAt: Date.now(),
+      entryMs: Math.round(performance.now() - startedAt),
+      inputs,
+      functions,
+    },
+    variables: variables.filter(([name, value]) => !isOfOneLogin(name) || entry.environment.get(name) !== value),
+  };
+}
+
+/** What of one login the launcher left as it was, as it is now. */
+function withLogin({ facts, variables }: Snapshot, entry: Entry): Snapshot {
+  const taken = new Set(variables.map(([name]) => name));
+  const own = [...entry.environment].filter(([name]) => isOfOneLogin(name) && !taken.has(name));
+  return { facts, variables: [...variables, ...own] };
+}
