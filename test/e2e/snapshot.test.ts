@@ -76,7 +76,9 @@ describe('a snapshot', () => {
     for (const [text, flags, env] of variants) {
       writeFileSync(lock, text);
       const session = await project.open('snap', ['--input', 'lock', ...flags], env);
-      expect(await session.output(['sh', '-c', 'echo $LOCK $PASSED'])).toBe(`${text}${env['PASSED'] === undefined ? '' : ` ${env['PASSED']}`}\n`);
+      expect(await session.output(['sh', '-c', 'echo $LOCK $PASSED'])).toBe(
+        `${text}${env['PASSED'] === undefined ? '' : ` ${env['PASSED']}`}\n`,
+      );
       await session.close();
       expect(project.entries, `${text} ${flags} ${JSON.stringify(env)}`).toBe(++entries);
     }
