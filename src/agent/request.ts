@@ -4,7 +4,7 @@
 
 import { type ChildChange, closeFd, closeFds, killGroup, NativeError, type SpawnResult, type Started, spawn } from '../native.js';
 import { encodeContinued, encodeNotStarted, encodeRefused, encodeSpawned, encodeStopped } from '../protocol/agent-message.js';
-import { encodeExited } from '../protocol/exited.js';
+import { type Exited, encodeExited, type Timings } from '../protocol/exited.js';
 import { type CancelledBy, isStep, RefusalCode, Step } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment } from './containment.js';
@@ -55,6 +55,12 @@ type State =
   | { kind: 'left' }
   | { kind: 'ended' };
 
+/** What it came to. A client that has gone was told nothing of it. */
+export type Result =
+  | { readonly kind: 'exited'; readonly exited: Exited }
+  | { readonly kind: 'notStarted'; readonly step: Step; readonly errno: number }
+  | { readonly kind: 'refused'; readonly code: RefusalCode };
+
 /** Where answers go. A detached request has none once its job id is sent. */
 export interface Reply {
   send(frame: Buffer, fds?: readonly number[]): void;
@@ -70,6 +76,8 @@ export interface Reply {
 export interface RequestHost {
   readonly plan: SpawnPlan;
   readonly killGraceMs: number;
+  /** What a command used is wanted, whether its client asks for it or not. */
+  readonly isTraced: boolean;
   contain(run: RunRequest): Containment;
   /** The target runs: its changes of state are to come to onChange(). */
   started(request: Request, pid: number): void;
@@ -99,6 +107,7 @@ export class Request {
   /** It was told of a stop, and has not said since that it goes on. */
   #peerStopped = false;
   waitStatus: number | undefined;
+  result: Result | undefined;
   cancelledBy: CancelledBy = 'nobody';
 
   /** Takes `fds`. */
@@ -117,6 +126,17 @@ export class Request {
 
   get isRunning(): boolean {
     return this.#state.kind === 'running' || this.#state.kind === 'ending';
+  }
+
+  /** So far: of the queue, the start and the run. */
+  timings(): Timings {
+    const now = performance.now();
+    const startedAt = this.#startedAt === 0 ? now : this.#startedAt;
+    return {
+      queuedUs: Math.max(0, Math.round((startedAt - this.acceptedAt) * 1000) - this.#spawnUs),
+      spawnUs: this.#spawnUs,
+      runUs: Math.round((now - startedAt) * 1000),
+    };
   }
 
   #waitForDeadline(deadline: number): void {
@@ -186,6 +206,7 @@ export class Request {
       return;
     }
     const step = isStep(result.step) ? result.step : Step.EXEC;
+    this.result = { kind: 'notStarted', step, errno: result.errno };
     const searched = step === Step.PROGRAM || step === Step.EXEC ? (this.#host.plan.lastPath ?? Buffer.alloc(0)) : Buffer.alloc(0);
     this.#reply?.send(encodeNotStarted({ step, errno: result.errno, subject: result.subject, searched }));
     this.#finish();
@@ -201,6 +222,7 @@ export class Request {
   }
 
   #refuse(code: RefusalCode, message: string, hint: string): void {
+    this.result = { kind: 'refused', code };
     this.#reply?.send(encodeRefused({ code, message, hint }));
     this.#finish();
   }
@@ -318,22 +340,19 @@ export class Request {
     const cancelledBy = state.kind === 'ending' ? state.by : 'nobody';
     this.waitStatus = change.waitStatus;
     this.cancelledBy = cancelledBy;
-    this.#reply?.send(
-      encodeExited({
-        waitStatus: change.waitStatus,
-        cancelledBy,
-        usage: change,
-        timings: {
-          queuedUs: Math.max(0, Math.round((this.#startedAt - this.acceptedAt) * 1000) - this.#spawnUs),
-          spawnUs: this.#spawnUs,
-          runUs: Math.round((performance.now() - this.#startedAt) * 1000),
-        },
-        tree: this.run.report
+    const exited: Exited = {
+      waitStatus: change.waitStatus,
+      cancelledBy,
+      usage: change,
+      timings: this.timings(),
+      tree:
+        this.run.report || this.#host.isTraced
           ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined })
           : { cpuUs: undefined, peakBytes: undefined },
-        leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
-      }),
-    );
+      leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
+    };
+    this.result = { kind: 'exited', exited };
+    this.#reply?.send(encodeExited(exited));
     if (this.#peerStopped) this.#reply?.wake?.();
     if (state.kind !== 'ending' || this.#containment === undefined || this.#containment.isEmpty()) {
       if (state.kind === 'ending') clearTimeout(state.kill);

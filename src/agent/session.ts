@@ -13,6 +13,7 @@ import type { Containment, ContainmentMaker } from './containment.js';
 import { Jobs } from './jobs.js';
 import { type Reply, Request, type RequestHost } from './request.js';
 import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
+import { Trace } from './trace.js';
 
 export interface SessionSettings {
   name: string;
@@ -40,6 +41,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
   readonly #settings: SessionSettings;
   readonly #admission: Admission<Request>;
   readonly #jobs: Jobs;
+  readonly #trace: Trace;
   readonly #live = new Set<Request>();
   readonly #byPid = new Map<number, Request>();
   readonly #connections = new Set<Connection>();
@@ -61,8 +63,15 @@ export class AgentSession implements RequestHost, ConnectionHost {
     this.killGraceMs = settings.killGraceMs;
     this.#admission = new Admission(settings.maxConcurrent, settings.maxQueue);
     this.#jobs = new Jobs(settings.stem, settings.jobOutputLimitBytes);
+    // A warden starts its target itself, and is small.
+    const isOurChild = settings.containment.kind !== 'warden';
+    this.#trace = new Trace(() => (isOurChild ? process.resourceUsage().maxRSS : 0));
     watchChildren((change) => this.changed(change));
     this.#restIfIdle();
+  }
+
+  get isTraced(): boolean {
+    return this.#trace.isOn;
   }
 
   // --- requests ---
@@ -146,6 +155,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   ended(request: Request): void {
     this.#live.delete(request);
+    this.#trace.add(request);
     if (request.job !== '') this.#jobs.ended(request.job, request);
     this.#startAll(this.#admission.leave(request));
     if (this.#live.size > 0) return;
@@ -198,12 +208,22 @@ export class AgentSession implements RequestHost, ConnectionHost {
         return { jobs: this.#jobs.list() };
       case 'job':
         return this.#job(request['action'], request['id'], request['seen']);
+      case 'trace':
+        return this.#traced(request['action']);
       case 'stop':
         setImmediate(() => this.onStop(typeof request['graceMs'] === 'number' ? request['graceMs'] : undefined));
         return { stopping: true };
       default:
         throw new Refused(RefusalCode.UNSUPPORTED, `this agent knows no operation '${String(request['op'])}'`);
     }
+  }
+
+  #traced(action: unknown): JsonObject {
+    if (action === 'read') return this.#trace.describe(this.#live);
+    if (action === 'start') this.#trace.start();
+    else if (action === 'stop') this.#trace.stop();
+    else throw new Refused(RefusalCode.UNSUPPORTED, `this agent cannot '${String(action)}' a trace`);
+    return this.#trace.state();
   }
 
   async #job(action: unknown, id: unknown, seen: unknown): Promise<JsonObject> {
@@ -234,6 +254,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
       runs: this.#runs,
       rssBytes: residentBytes(),
       containment: this.#settings.containment.kind,
+      tracing: this.#trace.isOn,
       ...this.#settings.facts,
     };
   }

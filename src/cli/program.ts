@@ -15,6 +15,7 @@ import { addLogs } from './logs.js';
 import { addOpen } from './open.js';
 import { addShim } from './shim.js';
 import { addStatus } from './status.js';
+import { addTrace } from './trace.js';
 import { usageError } from './usage.js';
 import { readVersion } from './version.js';
 
@@ -42,6 +43,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addExplain(program);
   addJobs(program);
   addJob(program);
+  addTrace(program);
   addShim(program);
   addDoctor(program);
   addCompletion(program);

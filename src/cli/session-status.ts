@@ -22,6 +22,8 @@ interface AgentStatus {
   readonly runs: number;
   readonly rssBytes: number;
   readonly containment: string;
+  /** What commands cost is recorded: `holdfast trace`. */
+  readonly tracing: boolean;
 }
 
 export interface SessionStatus extends AgentStatus {
@@ -45,6 +47,7 @@ const STATUS: v.GenericSchema<unknown, AgentStatus> = v.object({
   runs: v.number(),
   rssBytes: v.number(),
   containment: v.string(),
+  tracing: v.optional(v.boolean(), false),
 });
 
 /** @throws {HoldfastError} `NO_SESSION`, `AGENT_FROZEN`, and as `control`. */

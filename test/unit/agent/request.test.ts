@@ -24,6 +24,7 @@ watchChildren((change: ChildChange) => running.get(change.pid)?.onChange(change)
 /** One request and all that is heard of it. */
 class Asked implements Reply, RequestHost {
   readonly plan = { base: new BaseEnvironment(new Map([['PATH', '/usr/bin:/bin']])), limits: [], lastPath: undefined };
+  readonly isTraced = false;
   readonly killGraceMs = 100;
   readonly messages: AgentMessage[] = [];
   readonly request: Request;
