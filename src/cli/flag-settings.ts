@@ -33,7 +33,8 @@ export function settingsFromFlags(options: Readonly<Record<string, unknown>>, la
 
 function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
   // What is no number is left as it is: the schema's message says what was expected.
-  if (info.flag === 'count') return typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+  if (info.flag === 'count') return asNumber(given);
+  if (info.flag === 'counts' && Array.isArray(given)) return given.map(asNumber);
   if (info.flag !== 'pairs' || !Array.isArray(given)) return given;
   const entries = given.map((pair): [string, string] => {
     const text = String(pair);
@@ -46,6 +47,10 @@ function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
     return [text.slice(0, equals), text.slice(equals + 1)];
   });
   return Object.fromEntries(entries);
+}
+
+function asNumber(given: unknown): unknown {
+  return typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
 }
 
 function badFlag(fault: Fault): HoldfastError {

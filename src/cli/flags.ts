@@ -8,8 +8,9 @@ import { flagOf, type KeyInfo, SESSION_KEYS } from '../config/keys.js';
 /** Adds one flag for each key. Values are collected as text; `settingsFromFlags` reads them. */
 export function addSettingFlags(command: Command): void {
   for (const [key, info] of Object.entries<KeyInfo>(SESSION_KEYS)) {
-    const repeats = info.flag === 'each' || info.flag === 'pairs';
-    const option = new Option(`${flagOf(key)} <${info.placeholder}>`, info.about).helpGroup(`${info.group}:`);
+    const repeats = info.flag === 'each' || info.flag === 'counts' || info.flag === 'pairs';
+    const value = info.flag === 'switch' ? '' : ` <${info.placeholder}>`;
+    const option = new Option(`${flagOf(key)}${value}`, info.about).helpGroup(`${info.group}:`);
     if (repeats) option.argParser(collect);
     command.addOption(option);
   }

@@ -12,7 +12,20 @@ export interface Contradiction {
 /** Each says what environment is entered. */
 export const ENTRY_KEYS = ['launcher', 'source', 'source_command', 'provider'] as const;
 /** Only for mode "wrap". */
-export const WRAP_KEYS = ['prefix', 'operand', 'env_style', 'env_option', 'cwd_option'] as const;
+export const WRAP_KEYS = [
+  'prefix',
+  'operand',
+  'env_style',
+  'env_option',
+  'cwd_option',
+  'tty_option',
+  'end_of_options',
+  'path_map',
+  'map_argv',
+  'failure_codes',
+  'far_side',
+  'kill',
+] as const;
 
 export type SessionMode = NonNullable<SessionSettings['mode']>;
 
@@ -29,9 +42,9 @@ export function findContradiction(settings: SessionSettings): Contradiction | un
   if (first !== undefined && second !== undefined) {
     return { key: second, message: `'${first}' and '${second}' both say what is entered`, hint: `keep one of ${ENTRY_KEYS.join(', ')}` };
   }
-  if (first !== undefined && (mode === 'wrap' || mode === 'host')) {
-    const hint = mode === 'wrap' ? 'what is put in front of each command is its prefix' : 'mode "host" is no environment at all';
-    return { key: first, message: `'${first}' has no meaning with mode "${mode}"`, hint };
+  // With mode "wrap" the wrapper is run inside of what is entered.
+  if (first !== undefined && mode === 'host') {
+    return { key: first, message: `'${first}' has no meaning with mode "host"`, hint: 'mode "host" is no environment at all' };
   }
   if (mode !== 'wrap') {
     const wrapKey = WRAP_KEYS.find((key) => settings[key] !== undefined);
@@ -41,6 +54,17 @@ export function findContradiction(settings: SessionSettings): Contradiction | un
   }
   if (settings.launcher_style !== undefined && first !== undefined && first !== 'launcher') {
     return { key: 'launcher_style', message: `'launcher_style' has no meaning with '${first}'`, hint: 'it belongs to launcher' };
+  }
+  if (settings.kill !== undefined && settings.far_side !== undefined && settings.far_side !== 'marker') {
+    const message = `'kill' has no meaning with far_side "${settings.far_side}"`;
+    return { key: 'kill', message, hint: 'it is how what carries the marker is ended: far_side = "marker"' };
+  }
+  if (settings.map_argv === true && settings.path_map === undefined) {
+    return {
+      key: 'map_argv',
+      message: "'map_argv' has no meaning without 'path_map'",
+      hint: 'path_map says which directory is where inside',
+    };
   }
   const { env_style: style } = settings;
   if (settings.env_option !== undefined && style !== 'option' && style !== 'option-by-name' && style !== 'setenv') {

@@ -3,8 +3,9 @@
 import { accessSync, constants } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { DEFINITION_DEFAULTS, type Launch, NO_LAUNCHER, type SessionDefinition, type WrapDefinition } from '../session/definition.js';
+import { DEFINITION_DEFAULTS, type Launch, NO_LAUNCHER, type SessionDefinition } from '../session/definition.js';
 import { enterProvider } from '../session/launchers/providers.js';
+import type { WrapDefinition } from '../wrap/definition.js';
 import { ENTRY_KEYS, modeOf } from './contradiction.js';
 import type { SessionSettings } from './schema.js';
 
@@ -67,7 +68,7 @@ function entryOf(settings: SessionSettings, place: SessionPlace): { launch: Laun
 }
 
 function wrapOf(settings: SessionSettings, place: SessionPlace): WrapDefinition {
-  const { prefix, env_option: envOption, cwd_option: cwdOption } = settings;
+  const { prefix, env_option: envOption, cwd_option: cwdOption, end_of_options: endOfOptions, kill } = settings;
   if (prefix === undefined) {
     throw new HoldfastError('USAGE', `nothing says what session '${place.name}' puts in front of a command`, {
       hint: 'give it a prefix, such as ["docker", "exec", "-i"]',
@@ -81,6 +82,14 @@ function wrapOf(settings: SessionSettings, place: SessionPlace): WrapDefinition 
     envStyle,
     ...(option === undefined ? {} : { envOption: option }),
     ...(cwdOption === undefined ? {} : { cwdOption }),
+    ttyOption: settings.tty_option ?? [],
+    ...(endOfOptions === undefined ? {} : { endOfOptions }),
+    pathMap: settings.path_map ?? {},
+    mapArgv: settings.map_argv ?? false,
+    failureCodes: settings.failure_codes ?? [],
+    // A wrapper that hands its environment on is taken for one whose processes are its own.
+    farSide: settings.far_side ?? (envStyle === 'inherit' && kill === undefined ? 'local' : 'marker'),
+    ...(kill === undefined ? {} : { kill }),
   };
 }
 

@@ -150,6 +150,10 @@ export function withAbsolutePaths(settings: SessionSettings, directory: string):
     ...(settings.source === undefined ? {} : { source: absolute(settings.source) }),
     ...(settings.inputs === undefined ? {} : { inputs: settings.inputs.map(absolute) }),
     ...(settings.path_prepend === undefined ? {} : { path_prepend: settings.path_prepend.map(absolute) }),
+    // A wrapper without a slash is looked up on a PATH.
+    ...(settings.prefix === undefined
+      ? {}
+      : { prefix: settings.prefix.map((word, index) => (index === 0 && word.includes('/') ? absolute(word) : word)) }),
   };
 }
 

@@ -16,8 +16,8 @@ export interface KeyInfo {
   readonly placeholder: string;
   /** What it does, for `--help`. */
   readonly about: string;
-  /** How often and how the flag is given: once; once per item; once per K=V pair. */
-  readonly flag: 'once' | 'count' | 'each' | 'pairs';
+  /** How often and how the flag is given: once; once per item (text, numbers); once per K=V pair; without a value, for true. */
+  readonly flag: 'once' | 'count' | 'each' | 'counts' | 'pairs' | 'switch';
   /** Under which heading of `--help`. */
   readonly group: KeyGroup;
   /** The default as docs/config.md shows it. */
@@ -120,6 +120,31 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
   },
   env_option: { group: WRAP, placeholder: 'OPT', flag: 'once', fallback: '-e or --setenv', about: "the prefix's option for a variable" },
   cwd_option: { group: WRAP, placeholder: 'OPT', flag: 'once', fallback: '', about: "the prefix's option for the directory" },
+  tty_option: {
+    group: WRAP,
+    placeholder: 'WORD',
+    flag: 'each',
+    fallback: '[]',
+    about: 'one word for the prefix when the command is on a terminal',
+  },
+  end_of_options: {
+    group: WRAP,
+    placeholder: 'WORD',
+    flag: 'once',
+    fallback: '',
+    about: 'what ends the options of the prefix, such as --',
+  },
+  path_map: { group: WRAP, placeholder: 'HOST=INSIDE', flag: 'pairs', fallback: '{}', about: 'a directory that has another path inside' },
+  map_argv: { group: WRAP, placeholder: '', flag: 'switch', fallback: 'false', about: "map the paths among a command's words, too" },
+  failure_codes: { group: WRAP, placeholder: 'N', flag: 'counts', fallback: '[]', about: 'an exit code by which the prefix itself fails' },
+  far_side: {
+    group: WRAP,
+    placeholder: 'HOW',
+    flag: 'once',
+    fallback: 'marker',
+    about: 'how what runs inside is ended: marker, local (with the prefix) or none',
+  },
+  kill: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of a command that ends what runs inside' },
 };
 
 /** In the order of `--help` and of docs/config.md. */

@@ -3,7 +3,7 @@
 import { ENTRY_KEYS } from './contradiction.js';
 import type { SessionSettings } from './schema.js';
 
-const TABLES = ['env', 'runtime_env'] as const;
+const TABLES = ['env', 'runtime_env', 'path_map'] as const;
 const LISTS = ['pass_env', 'runtime_pass_env', 'launch_pass_env', 'inputs', 'volatile'] as const;
 
 export function overlay(under: SessionSettings, over: SessionSettings): SessionSettings {

@@ -3,7 +3,10 @@
 import * as v from 'valibot';
 
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
+
 import { isVariableName, variablesSchema } from '../session/variables.js';
+import { ENV_STYLES, type EnvStyle, FAR_SIDES, type FarSideKind } from '../wrap/definition.js';
+
 import { findDuration } from './duration.js';
 import { findSize } from './size.js';
 
@@ -28,6 +31,23 @@ const variables = v.pipe(
   }),
   v.metadata({ json: { type: 'object', additionalProperties: { type: 'string' } } }),
 );
+
+const PREFIX = 'a list of words in quotes, such as ["docker", "exec", "-i"]';
+const prefix = v.pipe(
+  v.array(v.pipe(v.string(PREFIX), v.check(hasNoNul, 'words without a NUL')), PREFIX),
+  v.minLength(1, PREFIX),
+  v.check(([program]) => program !== '', 'words of which the first is a program'),
+);
+
+const PATH_MAP = 'a table of absolute paths, host to inside, such as { "/home/me/src" = "/src" }';
+const pathMap = v.pipe(
+  v.record(v.string(), v.pipe(v.string(PATH_MAP), v.check(hasNoNul, 'text without a NUL')), PATH_MAP),
+  v.check(isPathMap, PATH_MAP),
+  v.metadata({ json: { type: 'object', additionalProperties: { type: 'string' } } }),
+);
+
+const CODES = 'a list of exit codes from 1 to 255, such as [125]';
+const codes = v.array(v.pipe(v.number(CODES), v.integer(CODES), v.minValue(1, CODES), v.maxValue(255, CODES)), CODES);
 
 const COUNT = 'a whole number from 0 to 1000000';
 const count = v.pipe(v.number(COUNT), v.integer(COUNT), v.minValue(0, COUNT), v.maxValue(1_000_000, COUNT));
@@ -101,9 +121,16 @@ export interface SessionSettings {
   volatile?: string[];
   prefix?: string[];
   operand?: string[];
-  env_style?: 'inherit' | 'option' | 'option-by-name' | 'setenv' | 'env-command' | 'remote-shell';
+  env_style?: EnvStyle;
   env_option?: string;
   cwd_option?: string;
+  tty_option?: string[];
+  end_of_options?: string;
+  path_map?: Record<string, string>;
+  map_argv?: boolean;
+  failure_codes?: number[];
+  far_side?: FarSideKind;
+  kill?: string[];
 }
 
 const SETTINGS_SCHEMA = v.strictObject(
@@ -132,11 +159,18 @@ const SETTINGS_SCHEMA = v.strictObject(
     containment: v.exactOptional(choice(['auto', 'cgroup', 'warden', 'group'] as const)),
     identity: v.exactOptional(text),
     volatile: v.exactOptional(names),
-    prefix: v.exactOptional(words),
+    prefix: v.exactOptional(prefix),
     operand: v.exactOptional(list),
-    env_style: v.exactOptional(choice(['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const)),
+    env_style: v.exactOptional(choice(ENV_STYLES)),
     env_option: v.exactOptional(text),
     cwd_option: v.exactOptional(text),
+    tty_option: v.exactOptional(list),
+    end_of_options: v.exactOptional(text),
+    path_map: v.exactOptional(pathMap),
+    map_argv: v.exactOptional(v.boolean('true or false')),
+    failure_codes: v.exactOptional(codes),
+    far_side: v.exactOptional(choice(FAR_SIDES)),
+    kill: v.exactOptional(words),
   },
   'a table',
 );
@@ -177,4 +211,8 @@ function oneOf(options: readonly string[]): string {
 
 function hasNoNul(value: string): boolean {
   return !value.includes('\0');
+}
+
+function isPathMap(table: Readonly<Record<string, string>>): boolean {
+  return Object.entries(table).every(([host, inside]) => host.startsWith('/') && inside.startsWith('/'));
 }

@@ -4,6 +4,7 @@
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
+import { ENV_STYLES, FAR_SIDES, type WrapDefinition } from '../wrap/definition.js';
 import { variablesSchema } from './variables.js';
 
 /** How an environment is entered. The entry shim's words are appended to `argv`; `enter-string`: as one shell-quoted argument. */
@@ -18,14 +19,6 @@ export type Launch =
 
 /** The host itself: nothing is entered but the entry shim. */
 export const NO_LAUNCHER: Launch = { style: 'enter', argv: [] };
-
-export interface WrapDefinition {
-  readonly prefix: readonly string[];
-  readonly operand: readonly string[];
-  readonly envStyle: 'inherit' | 'option' | 'option-by-name' | 'setenv' | 'env-command' | 'remote-shell';
-  readonly envOption?: string;
-  readonly cwdOption?: string;
-}
 
 export interface SessionDefinition {
   readonly name: string;
@@ -95,9 +88,16 @@ const LAUNCH = v.variant('style', [
 const WRAP = v.strictObject({
   prefix: v.pipe(words, v.minLength(1)),
   operand: words,
-  envStyle: v.picklist(['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell']),
+  envStyle: v.picklist(ENV_STYLES),
   envOption: v.exactOptional(v.string()),
   cwdOption: v.exactOptional(v.string()),
+  ttyOption: words,
+  endOfOptions: v.exactOptional(v.string()),
+  pathMap: v.record(v.string(), v.string()),
+  mapArgv: v.boolean(),
+  failureCodes: v.array(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(255))),
+  farSide: v.picklist(FAR_SIDES),
+  kill: v.exactOptional(v.pipe(words, v.minLength(1))),
 });
 
 const DEFINITION = v.strictObject({

@@ -15,9 +15,9 @@ const FOUNDATION = ['channel', 'errors', 'install', 'native', 'process-tree'];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   client: ['protocol'],
-  wrap: ['client', 'protocol'],
+  wrap: ['protocol'],
   session: ['wrap', 'client', 'protocol'],
-  agent: ['session', 'protocol'],
+  agent: ['session', 'wrap', 'protocol'],
   config: ['session', 'wrap', 'client', 'protocol'],
   cli: ['agent', 'config', 'session', 'wrap', 'client', 'protocol'],
   index: ['config', 'session', 'wrap', 'client', 'protocol'],

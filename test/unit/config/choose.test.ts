@@ -198,7 +198,22 @@ describe('settings', () => {
       wrap: { prefix: ['docker', 'exec'], operand: ['box'], envStyle: 'option', envOption: '-e', cwdOption: '-w' },
     });
     expect(choose({ name: 'box', settings: { prefix: ['x'], env_style: 'setenv' } }).wrap?.envOption).toBe('--setenv');
-    expect(choose({ name: 'box', settings: { prefix: ['x'] } }).wrap).toEqual({ prefix: ['x'], operand: [], envStyle: 'inherit' });
+    expect(choose({ name: 'box', settings: { prefix: ['x'] } }).wrap).toEqual({
+      prefix: ['x'],
+      operand: [],
+      envStyle: 'inherit',
+      ttyOption: [],
+      pathMap: {},
+      mapArgv: false,
+      failureCodes: [],
+      farSide: 'local',
+    });
+    expect(choose({ name: 'box', settings: { prefix: ['x'], kill: ['y', '{marker}'] } }).wrap).toMatchObject({ farSide: 'marker' });
+    expect(choose({ name: 'box', settings: { prefix: ['./x', 'a/b'] } }).wrap?.prefix).toEqual([join(here, 'x'), 'a/b']);
+    expect(choose({ name: 'box', settings: { prefix: ['bwrap'], launcher: ['env'] } })).toMatchObject({
+      mode: 'wrap',
+      launch: { style: 'enter', argv: ['env'] },
+    });
   });
 
   it('have their paths from the working directory', () => {

@@ -8,7 +8,9 @@ describe('settings that cannot be together', () => {
     [{ launcher: ['x'], provider: 'direnv' }, 'provider'],
     [{ source: 'x', source_command: ['y'] }, 'source_command'],
     [{ mode: 'host', source: 'x' }, 'source'],
-    [{ prefix: ['x'], launcher: ['x'] }, 'launcher'],
+    [{ far_side: 'none' }, 'far_side'],
+    [{ prefix: ['x'], kill: ['y'], far_side: 'local' }, 'kill'],
+    [{ prefix: ['x'], map_argv: true }, 'map_argv'],
     [{ mode: 'session', prefix: ['x'] }, 'prefix'],
     [{ operand: ['x'] }, 'operand'],
     [{ source: 'x', launcher_style: 'string' }, 'launcher_style'],
@@ -23,6 +25,8 @@ describe('settings that cannot be together', () => {
     [{ launcher: ['nix-shell', '--run'], launcher_style: 'string' }],
     [{ prefix: ['x'], env_style: 'option', env_option: '-e', cwd_option: '-w', operand: ['box'] }],
     [{ mode: 'host', env: { A: '1' } }],
+    [{ prefix: ['bwrap'], launcher: ['nix', 'develop', '--command'] }],
+    [{ prefix: ['x'], map_argv: true, path_map: { '/a': '/b' } }],
   ])('are not imagined: %j', (settings) => {
     expect(findContradiction(settings)).toBeUndefined();
   });

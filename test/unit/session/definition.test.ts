@@ -33,7 +33,17 @@ describe('a definition', () => {
     const wrapped: SessionDefinition = {
       ...definition,
       mode: 'wrap',
-      wrap: { prefix: ['docker'], operand: ['box'], envStyle: 'option', envOption: '-e' },
+      wrap: {
+        prefix: ['docker'],
+        operand: ['box'],
+        envStyle: 'option',
+        envOption: '-e',
+        ttyOption: ['-t'],
+        pathMap: { '/a=b': '/c' },
+        mapArgv: true,
+        failureCodes: [125],
+        farSide: 'marker',
+      },
     };
     expect(parseDefinition(JSON.parse(JSON.stringify(wrapped)))).toEqual(wrapped);
   });

@@ -1,0 +1,153 @@
+// From a command to the wrapper's: which words reach the wrapper, and which variables its own environment needs on top. No process,
+// no file is looked at. DESIGN section 4 "Wrap"; docs/config.md "Wrap". Text is latin1, one character a byte.
+
+import { HoldfastError } from '../errors.js';
+import { inheritsEnvironment, type WrapDefinition } from './definition.js';
+import type { InsideEnvironment } from './environment.js';
+import { type InsideTask, insideScript, insideWords, type StartProof } from './inside.js';
+import { mapPath, mapWord } from './path-map.js';
+import { isShellName } from './quote.js';
+
+/** In the environment of everything that a wrapper starts elsewhere: by it that is found again, and ended. */
+export const MARKER_NAME = 'HOLDFAST_RUN';
+
+export interface WrapInput {
+  /** The command; not empty. */
+  readonly argv: readonly string[];
+  /** What is looked up inside, when argv[0] is only the name that it sees. */
+  readonly program?: string | undefined;
+  readonly environment: InsideEnvironment;
+  /** Absolute, as the host has it; empty: it has no name, and is not changed. */
+  readonly cwd: string;
+  /** 0, 1 and 2 are terminals. */
+  readonly isTerminal: boolean;
+  /** The value of HOLDFAST_RUN inside. */
+  readonly marker?: string | undefined;
+  readonly proof?: StartProof | undefined;
+}
+
+export interface WrappedCommand {
+  readonly argv: readonly string[];
+  /** To be added to the wrapper's own environment. */
+  readonly environment: ReadonlyMap<string, string>;
+}
+
+/** They steer the wrapper itself, so they cannot be lent to it with the inside's values. */
+const STEERS_WRAPPER = /^(PATH|HOME|ENV|BASH_ENV|TMPDIR|LD_.*|XDG_.*|SSH_.*|DOCKER_.*|CONTAINERS?_.*|PODMAN_.*|KUBE.*|NOMAD_.*)$/;
+
+/** @throws {HoldfastError} `UNSUPPORTED` for an exact environment in a style that cannot take variables away. */
+export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedCommand {
+  const { given, rest, environment, weakFrom } = shareOut(wrap, input);
+  const cwd = input.cwd === '' ? undefined : mapPath(wrap.pathMap, input.cwd);
+  const task: InsideTask = {
+    ...commandOf(wrap, input),
+    directory: wrap.cwdOption === undefined ? cwd : undefined,
+    environment: rest,
+    weakFrom,
+    proof: input.proof,
+    isShielded: wrap.endOfOptions !== undefined,
+  };
+  const options = [
+    ...(input.isTerminal ? wrap.ttyOption : []),
+    ...given,
+    ...(wrap.cwdOption === undefined || cwd === undefined ? [] : option(wrap.cwdOption, cwd)),
+  ];
+  return { argv: surround(wrap, options, wrap.envStyle === 'remote-shell' ? [insideScript(task)] : insideWords(task)), environment };
+}
+
+/** A script of ours, run by the same way in. */
+export function wrapScript(wrap: WrapDefinition, script: string, args: readonly string[]): string[] {
+  const words = ['/bin/sh', '-c', script, 'sh', ...args];
+  const task = {
+    words,
+    argv0: undefined,
+    directory: undefined,
+    environment: undefined,
+    weakFrom: undefined,
+    proof: undefined,
+    isShielded: true,
+  };
+  return surround(wrap, [], wrap.envStyle === 'remote-shell' ? [insideScript(task)] : insideWords(task));
+}
+
+function surround(wrap: WrapDefinition, options: readonly string[], words: readonly string[]): string[] {
+  return [...wrap.prefix, ...options, ...wrap.operand, ...(wrap.endOfOptions === undefined ? [] : [wrap.endOfOptions]), ...words];
+}
+
+function commandOf(wrap: WrapDefinition, { argv, program }: WrapInput): Pick<InsideTask, 'words' | 'argv0'> {
+  const [name = '', ...args] = wrap.mapArgv ? argv.map((word) => mapWord(wrap.pathMap, word)) : argv;
+  if (program === undefined || program === '' || program === argv[0]) return { words: [name, ...args], argv0: undefined };
+  return { words: [wrap.mapArgv ? mapWord(wrap.pathMap, program) : program, ...args], argv0: argv[0] };
+}
+
+/** An option with its value, in one word or two. */
+function option(name: string, value: string): string[] {
+  return name.endsWith('=') ? [name + value] : [name, value];
+}
+
+interface Shares {
+  /** Options of the wrapper. */
+  readonly given: readonly string[];
+  /** What is left for the inside to do. */
+  readonly rest: InsideEnvironment | undefined;
+  /** For the wrapper's own environment. */
+  readonly environment: ReadonlyMap<string, string>;
+  readonly weakFrom: ReadonlyMap<string, string> | undefined;
+}
+
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
+function shareOut(wrap: WrapDefinition, { environment: wanted, marker }: WrapInput): Shares {
+  const mark = marker === undefined ? NOTHING : new Map([[MARKER_NAME, marker]]);
+  if (inheritsEnvironment(wrap)) return { given: [], rest: undefined, environment: mark, weakFrom: undefined };
+  const set = new Map([...wanted.set, ...mark]);
+  const whole: Shares = { given: [], rest: { ...wanted, set }, environment: NOTHING, weakFrom: undefined };
+  const name = wrap.envOption;
+  switch (wrap.envStyle) {
+    case 'inherit':
+    case 'env-command':
+    case 'remote-shell':
+      return whole;
+    case 'option':
+    case 'setenv': {
+      if (wanted.exact) return whole;
+      const isPair = wrap.envStyle === 'option';
+      const shell = [...set].filter(([key]) => isShellName(key));
+      // dash drops the others from its environment, so they are said behind any shell that may be needed.
+      const odd = new Map([...set].filter(([key]) => !isShellName(key)));
+      const given = shell.flatMap(([key, value]) =>
+        isPair ? option(name ?? '-e', `${key}=${value}`) : [...option(name ?? '--setenv', key), value],
+      );
+      return { ...whole, given, rest: { ...wanted, set: odd } };
+    }
+    case 'option-by-name':
+      return shareByName(wrap, wanted, set);
+  }
+}
+
+function shareByName(wrap: WrapDefinition, wanted: InsideEnvironment, set: ReadonlyMap<string, string>): Shares {
+  if (wanted.exact) {
+    throw new HoldfastError('UNSUPPORTED', 'an exact environment cannot be had with env_style "option-by-name"', {
+      hint: 'the other variables inside would stay; env_style "env-command" can take them away',
+    });
+  }
+  const name = wrap.envOption ?? '-e';
+  const given: string[] = [];
+  const environment = new Map<string, string>();
+  for (const [key, value] of set) {
+    if (key === MARKER_NAME || STEERS_WRAPPER.test(key)) given.push(...option(name, `${key}=${value}`));
+    else {
+      environment.set(key, value);
+      given.push(...option(name, key));
+    }
+  }
+  const weakFrom = new Map<string, string>();
+  for (const [key, value] of wanted.weak) {
+    if (!isShellName(key)) continue;
+    const lent = `HOLDFAST_WEAK_${weakFrom.size}`;
+    weakFrom.set(key, lent);
+    environment.set(lent, value);
+    given.push(...option(name, lent));
+  }
+  return { given, rest: { ...wanted, set: NOTHING }, environment, weakFrom };
+}

@@ -1,0 +1,37 @@
+// What is put in front of each command of a session with mode "wrap", and what is known of the wrapper. docs/config.md "Wrap".
+
+export const ENV_STYLES = ['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const;
+export type EnvStyle = (typeof ENV_STYLES)[number];
+
+/** How what a wrapper started is ended: found by a variable in its environment; not at all; with the wrapper's own processes. */
+export const FAR_SIDES = ['marker', 'none', 'local'] as const;
+export type FarSideKind = (typeof FAR_SIDES)[number];
+
+export interface WrapDefinition {
+  readonly prefix: readonly string[];
+  /** Behind the wrapper's options: the container, the host. */
+  readonly operand: readonly string[];
+  readonly envStyle: EnvStyle;
+  /** Of the styles that have one. Ends with `=`: the value is in the same word. */
+  readonly envOption?: string;
+  /** Absent: the inside changes directory by itself. Ends with `=`: the directory is in the same word. */
+  readonly cwdOption?: string;
+  /** Given only to commands whose 0, 1 and 2 are terminals. */
+  readonly ttyOption: readonly string[];
+  /** What the wrapper takes as the end of its options, between operand and command. */
+  readonly endOfOptions?: string;
+  /** Directory of the host → the same directory inside. */
+  readonly pathMap: Readonly<Record<string, string>>;
+  /** Whether paths among the command's words are mapped too. */
+  readonly mapArgv: boolean;
+  /** Exit codes by which the wrapper tells of its own failure. */
+  readonly failureCodes: readonly number[];
+  readonly farSide: FarSideKind;
+  /** Ends what runs on the far side, in place of our own script. */
+  readonly kill?: readonly string[];
+}
+
+/** The wrapper hands its own environment on: only then is the inside's known to us. */
+export function inheritsEnvironment(wrap: Pick<WrapDefinition, 'envStyle'>): boolean {
+  return wrap.envStyle === 'inherit';
+}
