@@ -34,7 +34,7 @@ describe('holdfast trace', () => {
     await session.exec(['sleep', '60'], { flags: ['--timeout', '100ms'] });
 
     const { stdout } = await trace('costs');
-    expect(stdout.split('\n').map((line) => line.replace(/.*(exit|ENOENT|deadline)/, '$1'))).toEqual([
+    expect(stdout.split('\n').map((line) => line.replace(/^.*?(exit|ENOENT|deadline)/, '$1'))).toEqual([
       expect.stringMatching(/^AT .* COMMAND$/),
       expect.stringMatching(/^exit 0 +python3 -c/),
       expect.stringMatching(/^exit 4 +sh -c 'exit 4'$/),
