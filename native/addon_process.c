@@ -99,6 +99,13 @@ static napi_value js_spawn(napi_env env, napi_callback_info info) {
   return number(env, answer);
 }
 
+/* cgroupState(directory, events): see process_cgroup_state. */
+static napi_value js_cgroup_state(napi_env env, napi_callback_info info) {
+  napi_value argument[MAX_ARGUMENTS];
+  arguments_of(env, info, argument);
+  return number(env, process_cgroup_state(int_of(env, argument[0]), int_of(env, argument[1])));
+}
+
 static void write_change(const struct process_change *change, double *out) {
   const double fields[] = {change->pid, change->wait_status, (double)change->user_us, (double)change->system_us,
                            (double)change->max_rss_kib, (double)change->minor_faults, (double)change->major_faults,
@@ -211,6 +218,7 @@ static napi_value js_fault(napi_env env, napi_callback_info info) {
 
 void export_processes(napi_env env, napi_value exports) {
   export_function(env, exports, "spawn", js_spawn);
+  export_function(env, exports, "cgroupState", js_cgroup_state);
   export_function(env, exports, "wardenNews", js_warden_news);
   export_function(env, exports, "wardenOrder", js_warden_order);
   export_function(env, exports, "watchChildren", js_watch_children);

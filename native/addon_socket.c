@@ -58,7 +58,7 @@ static napi_value js_receive(napi_env env, napi_callback_info info) {
   return number(env, result);
 }
 
-/* send(fd, buffer, offset, fds?: Int32Array): bytes taken. */
+/* send(fd, buffer, offset, fds: Int32Array, fdCount): bytes taken. */
 static napi_value js_send(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
   size_t bytes, fd_bytes;
@@ -66,8 +66,9 @@ static napi_value js_send(napi_env env, napi_callback_info info) {
   const char *data = bytes_of(env, argument[1], &bytes);
   int32_t offset = int_of(env, argument[2]);
   const int32_t *fds = bytes_of(env, argument[3], &fd_bytes);
-  if (data == NULL || offset < 0 || (size_t)offset > bytes) return number(env, -EINVAL);
-  return number(env, fd_send(int_of(env, argument[0]), data + offset, bytes - (size_t)offset, fds, fd_bytes / sizeof *fds));
+  int32_t count = int_of(env, argument[4]);
+  if (data == NULL || offset < 0 || (size_t)offset > bytes || count < 0 || (size_t)count > fd_bytes / sizeof *fds) return number(env, -EINVAL);
+  return number(env, fd_send(int_of(env, argument[0]), data + offset, bytes - (size_t)offset, fds, (size_t)count));
 }
 
 /* peer(fd, out: Int32Array(3)): pid, uid, gid. */
@@ -93,14 +94,10 @@ static napi_value js_notify(napi_env env, napi_callback_info info) {
   return number(env, fd_notify(address, message, bytes));
 }
 
-/* close(…fds): each once. */
 static napi_value js_close(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
-  size_t bytes;
   arguments_of(env, info, argument);
-  const int32_t *fds = bytes_of(env, argument[0], &bytes);
-  if (fds == NULL) fd_close(int_of(env, argument[0]));
-  else for (size_t i = 0; i < bytes / sizeof *fds; i++) fd_close(fds[i]);
+  fd_close(int_of(env, argument[0]));
   return number(env, 0);
 }
 

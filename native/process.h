@@ -24,6 +24,10 @@ int process_kill_group(pid_t pgid, int signal);
 /* Field 22 of /proc/PID/stat: clock ticks from boot to the start of that process. -ENOENT: no such process. */
 int64_t process_start_ticks(pid_t pid);
 
+/* A cgroup v2 directory (any kind of descriptor of it) and its cgroup.events, open for reading: 2 while a process lives in it or beneath,
+ * 1 when only cgroups are left beneath it, else 0. */
+int process_cgroup_state(int directory, int events);
+
 /* Ends this process by `signal` as the target's ending, without a core file of our own. Returns only when that failed. */
 void process_die_by(int signal);
 

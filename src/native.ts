@@ -14,13 +14,13 @@ interface Addon {
   accept(fd: number): number;
   connect(path: Buffer): number;
   receive(fd: number, into: Buffer, offset: number, fds: Int32Array): number;
-  send(fd: number, data: Buffer, offset: number, fds?: Int32Array): number;
+  send(fd: number, data: Buffer, offset: number, fds: Int32Array, fdCount: number): number;
   peer(fd: number, out: Int32Array): number;
   bindDatagram(path: Buffer): number;
   notify(address: Buffer, message: Buffer): number;
   lock(path: Buffer, wait: number): number;
   openDirectory(path: Buffer): number;
-  close(fds: number | Int32Array): number;
+  close(fd: number): number;
   cloexecFrom(first: number): number;
   inherit(fd: number): number;
   pipe(out: Int32Array): number;
@@ -40,6 +40,7 @@ interface Addon {
     subject: Buffer,
     warden: Buffer | undefined,
   ): number;
+  cgroupState(directory: number, events: number): number;
   wardenNews(control: number, out: Float64Array): number;
   wardenOrder(control: number, order: number): number;
   watchChildren(): number;
@@ -91,6 +92,7 @@ export class NativeError extends Error {
 }
 
 const EAGAIN = 11;
+const EINVAL = 22;
 
 function check(result: number, syscall: string): number {
   if (result < 0) throw new NativeError(syscall, -result);
@@ -122,6 +124,14 @@ export function connectUnix(path: string | Buffer): number {
 const received = new Int32Array(254);
 const NO_FDS: number[] = [];
 
+function takeReceived(): number[] {
+  const count = received[0] ?? 0;
+  if (count === 0) return NO_FDS;
+  const fds: number[] = [];
+  for (let i = 1; i <= count; i++) fds.push(received[i] ?? -1);
+  return fds;
+}
+
 /**
  * One recvmsg(2) into `into` from `offset`. The caller owns the descriptors, CLOEXEC from birth.
  * @returns 0 bytes at the end of the stream; `undefined` when nothing is there yet.
@@ -130,14 +140,17 @@ const NO_FDS: number[] = [];
 export function receive(fd: number, into: Buffer, offset: number): { bytes: number; fds: number[] } | undefined {
   const count = unlessBlocked(addon.receive(fd, into, offset, received), 'recvmsg');
   if (count === undefined) return undefined;
-  const fdCount = received[0] ?? 0;
-  return { bytes: count, fds: fdCount === 0 ? NO_FDS : Array.from(received.subarray(1, 1 + fdCount)) };
+  return { bytes: count, fds: takeReceived() };
 }
+
+const riding = new Int32Array(253);
 
 /** One sendmsg(2): bytes taken from `offset` on, or `undefined` when the buffer is full. `fds` ride on the first byte and stay the caller's. */
 export function send(fd: number, data: Buffer, offset = 0, fds?: readonly number[]): number | undefined {
-  const riding = fds === undefined || fds.length === 0 ? undefined : Int32Array.from(fds);
-  return unlessBlocked(addon.send(fd, data, offset, riding), 'sendmsg');
+  const count = fds?.length ?? 0;
+  if (count > riding.length) throw new NativeError('sendmsg', EINVAL);
+  for (let i = 0; i < count; i++) riding[i] = fds?.[i] ?? -1;
+  return unlessBlocked(addon.send(fd, data, offset, riding, count), 'sendmsg');
 }
 
 const peerOut = new Int32Array(3);
@@ -159,7 +172,7 @@ export function receiveDatagram(fd: number): Buffer | undefined {
   const into = Buffer.allocUnsafe(65536);
   const count = unlessBlocked(addon.receive(fd, into, 0, received), 'recvmsg');
   if (count === undefined) return undefined;
-  addon.close(received.subarray(1, 1 + (received[0] ?? 0)));
+  closeFds(takeReceived());
   return into.subarray(0, count);
 }
 
@@ -187,7 +200,7 @@ export function closeFd(fd: number): void {
 }
 
 export function closeFds(fds: readonly number[]): void {
-  if (fds.length > 0) addon.close(Int32Array.from(fds));
+  for (const fd of fds) addon.close(fd);
 }
 
 /** Marks every descriptor from `first` up CLOEXEC, so that no child started later inherits what we were given by mistake. */
@@ -255,6 +268,15 @@ export interface SpawnRequest {
   warden: Buffer | undefined;
 }
 
+/**
+ * How a cgroup v2 directory stands: `events` is its cgroup.events, open for reading.
+ * @returns 'occupied' while a process lives in it or beneath; 'parent' when only cgroups are left beneath it; else 'empty'.
+ */
+export function cgroupState(directory: number, events: number): 'occupied' | 'parent' | 'empty' {
+  const state = check(addon.cgroupState(directory, events), 'pread');
+  return state === 0 ? 'empty' : state === 1 ? 'parent' : 'occupied';
+}
+
 /** Owned by the caller: `pidfd` (−1 where the kernel gives none) and the warden's `control` socket. */
 export type Started = { started: true; pid: number; pidfd: number; warden: { pid: number; control: number } | undefined };
 
@@ -290,9 +312,11 @@ export function spawn(request: SpawnRequest): SpawnResult {
     ),
     'spawn',
   );
-  const [pid = -1, pidfd = -1, step = 0, errno = 0, warden = -1, control = -1] = spawnOut;
-  if (step === 0) return { started: true, pid, pidfd, warden: control === -1 ? undefined : { pid: warden, control } };
-  return { started: false, step, errno, subject: Buffer.from(subject.subarray(0, subject.indexOf(0))) };
+  const step = spawnOut[2] ?? 0;
+  if (step !== 0) return { started: false, step, errno: spawnOut[3] ?? 0, subject: Buffer.from(subject.subarray(0, subject.indexOf(0))) };
+  const control = spawnOut[5] ?? -1;
+  const warden = control === -1 ? undefined : { pid: spawnOut[4] ?? -1, control };
+  return { started: true, pid: spawnOut[0] ?? -1, pidfd: spawnOut[1] ?? -1, warden };
 }
 
 /** A change of a child's state: ended (and reaped), stopped or continued, as `waitStatus` tells. */
@@ -313,20 +337,18 @@ export interface ChildChange {
 const changeOut = new Float64Array(11);
 
 function changeRead(): ChildChange {
-  const [pid = 0, waitStatus = 0, userUs = 0, systemUs = 0, maxRssKib = 0, minorFaults = 0, majorFaults = 0, blocksIn = 0] = changeOut;
-  const [blocksOut = 0, voluntarySwitches = 0, involuntarySwitches = 0] = changeOut.subarray(8);
   return {
-    pid,
-    waitStatus,
-    userUs,
-    systemUs,
-    maxRssKib,
-    minorFaults,
-    majorFaults,
-    blocksIn,
-    blocksOut,
-    voluntarySwitches,
-    involuntarySwitches,
+    pid: changeOut[0] ?? 0,
+    waitStatus: changeOut[1] ?? 0,
+    userUs: changeOut[2] ?? 0,
+    systemUs: changeOut[3] ?? 0,
+    maxRssKib: changeOut[4] ?? 0,
+    minorFaults: changeOut[5] ?? 0,
+    majorFaults: changeOut[6] ?? 0,
+    blocksIn: changeOut[7] ?? 0,
+    blocksOut: changeOut[8] ?? 0,
+    voluntarySwitches: changeOut[9] ?? 0,
+    involuntarySwitches: changeOut[10] ?? 0,
   };
 }
 

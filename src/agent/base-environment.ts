@@ -23,6 +23,8 @@ export class BaseEnvironment {
   readonly #hasPwd: boolean;
   /** Everything but PWD, ready to be copied. */
   readonly #block: Buffer;
+  /** The target's before: most ask for the same in the same directory. Its bytes are only read. */
+  #last: { changes: Buffer; exact: boolean; cwd: string; environment: TargetEnvironment } | undefined;
 
   /** @param weak host variables passed by "*", beneath the base. @param declared env, runtime_env and pass_env, above it. */
   constructor(captured: ReadonlyMap<string, string>, declared: Pairs = [], weak: Pairs = [], pathPrepend: readonly string[] = []) {
@@ -46,6 +48,14 @@ export class BaseEnvironment {
    * @param cwd the target's directory, latin1: becomes PWD where the base had one and the request says nothing else.
    */
   forTarget(changes: StringList, exact: boolean, cwd: string): TargetEnvironment {
+    const last = this.#last;
+    if (last !== undefined && last.exact === exact && last.cwd === cwd && last.changes.equals(changes.block)) return last.environment;
+    const environment = this.#make(changes, exact, cwd);
+    this.#last = { changes: Buffer.from(changes.block), exact, cwd, environment };
+    return environment;
+  }
+
+  #make(changes: StringList, exact: boolean, cwd: string): TargetEnvironment {
     const own = new Map<string, string | undefined>();
     const prepended: string[] = [];
     if (!exact && this.#hasPwd && cwd !== '') own.set('PWD', cwd);

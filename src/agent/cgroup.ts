@@ -2,9 +2,9 @@
 // setsid or by forking twice, and cgroup.kill ends it whole, also a fork storm. DESIGN section 4 "Ending"; the kernel's
 // Documentation/admin-guide/cgroup-v2.rst. Needs a writable cgroup2 mount and Linux 5.14 (cgroup.kill).
 
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChildChange, closeFd, killProcess, openDirectory } from '../native.js';
+import { type ChildChange, cgroupState, closeFd, killProcess, openDirectory } from '../native.js';
 import { isAlive } from '../process-tree.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment, ContainmentMaker } from './containment.js';
@@ -80,8 +80,6 @@ function remove(directory: string): boolean {
   }
 }
 
-const eventsBuffer = Buffer.alloc(64);
-
 class RequestCgroup implements Containment {
   readonly kind = 'cgroup';
   readonly directory: string;
@@ -123,9 +121,12 @@ class RequestCgroup implements Containment {
     return !this.isEmpty();
   }
 
+  state(): ReturnType<typeof cgroupState> {
+    return cgroupState(this.cgroupFd, this.#events);
+  }
+
   isEmpty(): boolean {
-    const bytes = readSync(this.#events, eventsBuffer, 0, eventsBuffer.length, 0);
-    return eventsBuffer.toString('latin1', 0, bytes).startsWith('populated 0');
+    return this.state() !== 'occupied';
   }
 
   members(): number[] {
@@ -202,12 +203,9 @@ export class SessionCgroup implements ContainmentMaker {
   }
 
   takeBack(cgroup: RequestCgroup): void {
-    if (!cgroup.isEmpty()) this.#occupied.push(cgroup);
-    else this.#keep(cgroup);
-  }
-
-  #keep(cgroup: RequestCgroup): void {
-    if (!cgroup.wasKilled && this.#spare.length < SPARE && subdirectories(cgroup.directory).length === 0) this.#spare.push(cgroup);
+    const state = cgroup.state();
+    if (state === 'occupied') this.#occupied.push(cgroup);
+    else if (state === 'empty' && !cgroup.wasKilled && this.#spare.length < SPARE) this.#spare.push(cgroup);
     else if (!cgroup.close()) this.#occupied.push(cgroup);
   }
 

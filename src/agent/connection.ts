@@ -112,7 +112,7 @@ export class Connection implements Reply {
     let message: ClientMessage;
     try {
       // Its own copy: a request may wait in the queue for longer than the channel keeps the bytes.
-      message = parseClientFrame(this.#began ? frame : { ...frame, body: Buffer.from(frame.body) });
+      message = parseClientFrame(this.#began ? frame : { kind: frame.kind, fdCount: frame.fdCount, body: Buffer.from(frame.body) });
     } catch (error) {
       closeFds(fds);
       throw error;

@@ -51,7 +51,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     stem,
     plan: {
       base: new BaseEnvironment(captured.environment, settings.declared, settings.weak, settings.pathPrepend),
-      limits: changedLimits(capture),
+      limits: new Float64Array(changedLimits(capture)),
       lastPath: undefined,
     },
     killGraceMs: settings.killGraceMs,

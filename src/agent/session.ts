@@ -85,7 +85,6 @@ export class AgentSession implements RequestHost, ConnectionHost {
       return undefined;
     }
     const request = run.detach ? this.#detached(run, fds, reply) : new Request(this, run, fds, reply);
-    this.#wake();
     this.#live.add(request);
     const admitted = this.#admission.admit(request);
     if (admitted === 'run') request.start();
@@ -197,7 +196,6 @@ export class AgentSession implements RequestHost, ConnectionHost {
   }
 
   control(request: JsonObject): JsonObject | Promise<JsonObject> {
-    this.#wake();
     this.#restIfIdle();
     switch (request['op']) {
       case 'status':
@@ -261,22 +259,23 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   // --- rest and stop ---
 
-  #wake(): void {
-    clearTimeout(this.#idle);
-    this.#idle = undefined;
-  }
-
+  /** Begins to count anew. One timer for all: it is let run while requests live, and then means nothing. */
   #restIfIdle(): void {
     const { idleTimeoutMs } = this.#settings;
-    if (idleTimeoutMs === null || this.#live.size > 0 || this.#idle !== undefined || this.#state === 'stopping') return;
+    if (idleTimeoutMs === null || this.#live.size > 0 || this.#state === 'stopping') return;
     // Node fires a longer timer at once.
-    this.#idle = setTimeout(() => this.onStop(undefined), Math.min(idleTimeoutMs, 0x7fffffff));
+    this.#idle ??= setTimeout(() => this.#onIdle(), Math.min(idleTimeoutMs, 0x7fffffff));
+    this.#idle.refresh();
+  }
+
+  #onIdle(): void {
+    if (this.#live.size === 0) this.onStop(undefined);
   }
 
   /** Ends every request, then everything any of them left; resolves when nothing of the session lives but the agent. */
   async stop(graceMs: number = this.killGraceMs): Promise<void> {
     this.#state = 'stopping';
-    this.#wake();
+    clearTimeout(this.#idle);
     for (const request of [...this.#live]) request.cancel('shutdown', graceMs);
     if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
     await this.#sweep(graceMs);

@@ -10,13 +10,12 @@ import type { Containment } from './containment.js';
 export interface SpawnPlan {
   base: BaseEnvironment;
   /** What Node changed about itself, as it was before: (resource, soft, hard) triples. */
-  limits: readonly number[];
+  limits: Float64Array;
   /** The PATH of the target that was planned last, for its error message. */
   lastPath: Buffer | undefined;
 }
 
 const INFINITY = 0xffffffffffffffffn;
-const NO_LIMITS = new Float64Array(0);
 
 const toNumber = (value: bigint): number => (value === INFINITY ? Number.POSITIVE_INFINITY : Number(value));
 
@@ -36,13 +35,18 @@ export function isInsideProcess(cwd: string): boolean {
   return /^\/proc\/(self|thread-self|\d+)(\/|$)/.test(normal) || /^\/dev\/fd(\/|$)/.test(normal);
 }
 
+function limitsOf(plan: SpawnPlan, run: RunRequest): Float64Array {
+  if (run.limits.length === 0) return plan.limits;
+  const limits = [...plan.limits];
+  for (const { resource, soft, hard } of run.limits) limits.push(resource, toNumber(soft), toNumber(hard));
+  return new Float64Array(limits);
+}
+
 /** All buffers and descriptors are borrowed for the time of the spawn. */
 export function toSpawnRequest(plan: SpawnPlan, run: RunRequest, fds: readonly number[], containment: Containment): SpawnRequest {
   const passed = run.cwdByDescriptor ? fds.slice(0, -1) : fds;
   const environment = plan.base.forTarget(run.env, run.exact, run.cwd.toString('latin1'));
   plan.lastPath = environment.path?.subarray(0, -1);
-  const limits = [...plan.limits];
-  for (const { resource, soft, hard } of run.limits) limits.push(resource, toNumber(soft), toNumber(hard));
   return {
     program: run.program.length > 0 ? terminated(run.program) : run.argv.block.subarray(0, run.argv.block.indexOf(0) + 1),
     searchPath: environment.path,
@@ -50,14 +54,14 @@ export function toSpawnRequest(plan: SpawnPlan, run: RunRequest, fds: readonly n
     env: environment,
     cwd: run.cwdByDescriptor ? undefined : terminated(run.cwd),
     cwdFd: run.cwdByDescriptor ? (fds.at(-1) ?? -1) : -1,
-    fds: Int32Array.from(passed),
-    numbers: Int32Array.from(run.fds),
+    fds: new Int32Array(passed),
+    numbers: new Int32Array(run.fds),
     umask: run.umask,
     ignored: run.ignored,
     nice: run.nice,
     terminal: TerminalKind[run.terminal.kind === 'plain' ? 'PLAIN' : run.terminal.kind === 'pty' ? 'PTY' : 'HANDOVER'],
     terminalFd: run.terminal.kind === 'plain' ? 0 : run.terminal.fd,
-    limits: limits.length === 0 ? NO_LIMITS : Float64Array.from(limits),
+    limits: limitsOf(plan, run),
     cgroupFd: containment.cgroupFd,
     warden: containment.warden,
   };

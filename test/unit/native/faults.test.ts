@@ -1,7 +1,7 @@
 // Every system call of the addon that is wrapped by FAULT() (native/fault.h) fails once here: the error is clear, nothing is left
 // open or running, and the same thing works the next time. The last test checks that none is missing.
 
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -74,6 +74,25 @@ describe('a system call that fails once', () => {
     const server = native.acceptUnix(listener) ?? -1;
     return { listener, client, server, path, close: () => native.closeFds([listener, client, server]) };
   }
+
+  it('looking at a cgroup', () => {
+    const directory = targets.scratch();
+    const file = join(directory, 'cgroup.events');
+    writeFileSync(file, 'populated 0\nfrozen 0\n');
+    const [own, events] = [native.openDirectory(directory), openSync(file, 'r')];
+    try {
+      failsOnce('pread', 'pread', () => {
+        expect(native.cgroupState(own, events)).toBe('empty');
+        return undefined;
+      });
+      mkdirSync(join(directory, 'below'));
+      expect(native.cgroupState(own, events)).toBe('parent');
+      writeFileSync(file, 'populated 1\nfrozen 0\n');
+      expect(native.cgroupState(own, events)).toBe('occupied');
+    } finally {
+      native.closeFds([own, events]);
+    }
+  });
 
   it('making a socket', () => {
     for (const call of ['socket', 'bind', 'listen']) {
