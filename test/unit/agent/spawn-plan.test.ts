@@ -29,7 +29,11 @@ describe('a directory inside a process', () => {
 });
 
 describe('a spawn request', () => {
-  const plan = (): SpawnPlan => ({ base: new BaseEnvironment(new Map([['PATH', '/bin']])), limits: new Float64Array([7, 1024, 4096]), lastPath: undefined });
+  const plan = (): SpawnPlan => ({
+    base: new BaseEnvironment(new Map([['PATH', '/bin']])),
+    limits: new Float64Array([7, 1024, 4096]),
+    lastPath: undefined,
+  });
 
   it('executes argv[0] unless a program is named', () => {
     const argv = packStrings(['name', 'word']);
