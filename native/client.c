@@ -1,6 +1,6 @@
 /* runner-exec: runs one command in a session that an agent holds open, and ends as the command ends. This file only puts the
  * parts together; docs/protocol.md is what it speaks. Three more programs share the file, since each must be static and small:
- * `__enter` (enter.h), `__guard` (guard.h) and `__warden` (warden.h). */
+ * `__enter` (enter.h), `__guard` (guard.h), `__keeper` (keeper.h) and `__warden` (warden.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@
 #include "client_verdict.h"
 #include "enter.h"
 #include "guard.h"
+#include "keeper.h"
 #include "warden.h"
 
 enum { MOST_TRIES = 3 };
@@ -184,6 +185,7 @@ int main(int argc, char **argv) {
   const char *tool = shim_tool(argv);
   if (tool == NULL && argc > 1 && strcmp(argv[1], "__enter") == 0) return enter_main(argc - 2, argv + 2);
   if (tool == NULL && argc > 2 && strcmp(argv[1], "__guard") == 0) return guard_main(argv[2]);
+  if (tool == NULL && argc > 2 && strcmp(argv[1], "__keeper") == 0) return keeper_main(argc - 2, argv + 2);
   if (tool == NULL && argc > 2 && strcmp(argv[1], "__warden") == 0) return warden_main(argc - 2, argv + 2);
   if (tool != NULL && shim_serves_holdfast(argv)) return shim_step_aside(tool, argv, "holdfast itself enters no session");
   int status = prepare(tool, argc, argv);

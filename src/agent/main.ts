@@ -9,6 +9,7 @@ import { type Captured, filterFunctions, readSnapshot } from './captured.js';
 import { SessionCgroup } from './cgroup.js';
 import { Connection } from './connection.js';
 import { type ContainmentMaker, groups } from './containment.js';
+import { Keep } from './keep.js';
 import { Listener } from './listener.js';
 import { Readiness } from './readiness.js';
 import { AgentSession } from './session.js';
@@ -44,6 +45,7 @@ export async function runAgent(stem: string, captureFd: number): Promise<number>
 async function serve(stem: string, capture: Capture, settings: AgentSettings): Promise<number> {
   leadOwnSession();
   setSubreaper();
+  const keep = settings.isKept ? new Keep(`${stem}.keep`) : undefined;
   const containment = chooseContainment(settings.containment);
   const captured = capturedOf(stem, capture, settings);
   const session = new AgentSession({
@@ -91,7 +93,8 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   // The launcher holds the environment; when it ends, the environment has. The opener's end means nothing.
   if (process.ppid !== settings.openerPid && process.ppid > 1) followParent(SIGTERM);
   const status = await ended;
-  tidy(stem);
+  // What could not be stopped stays on record: closing or opening the session tries again.
+  if (keep === undefined || (await keep.end())) tidy(stem);
   return status;
 }
 

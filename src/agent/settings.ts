@@ -22,6 +22,8 @@ export interface AgentSettings {
   /** The session closes with the program that opened it. */
   isOwned: boolean;
   notifySocket: string | undefined;
+  /** The session holds something that a keeper stops when we are gone. */
+  isKept: boolean;
   /** As it was given, for those who ask. */
   definition: object;
 }
@@ -46,6 +48,10 @@ function pairsOf(value: unknown): Pairs {
     // Variables cross as latin1, one character a byte.
     return [String(pair[0]), String(pair[1])] as const;
   });
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 /**
@@ -84,10 +90,11 @@ export function readSettings(path: string): AgentSettings {
     containment: String(definition['containment'] ?? 'auto'),
     declared: pairsOf(record['declared']),
     weak: pairsOf(record['weak']),
-    pathPrepend: Array.isArray(prepend) ? prepend.map(String) : [],
+    pathPrepend: listOf(prepend),
     openerPid: numberOf(record, 'openerPid'),
     isOwned: record['owned'] === true,
     notifySocket: typeof record['notifySocket'] === 'string' ? record['notifySocket'] : undefined,
+    isKept: record['held'] !== undefined && listOf(fieldsOf(definition['hold'] ?? {}, 'hold')['stop']).length > 0,
     definition,
   };
 }

@@ -25,6 +25,8 @@ export interface SessionFiles {
   readonly capture: string;
   /** The snapshot, for the agent, which takes it away. */
   readonly snapshot: string;
+  /** The FIFO of what the session holds (src/session/hold.ts). */
+  readonly keep: string;
 }
 
 /** `$HOLDFAST_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/holdfast`, else `/tmp/holdfast-$UID`. An empty variable counts as unset. */
@@ -58,6 +60,7 @@ export function sessionFiles(directory: string, name: string | Uint8Array): Sess
     pass: `${stem}.pass`,
     capture: `${stem}.capture`,
     snapshot: `${stem}.snapshot`,
+    keep: `${stem}.keep`,
   };
 }
 

@@ -7,6 +7,7 @@ import { HoldfastError } from '../errors.js';
 import { killProcess } from '../native.js';
 import { descendantsOf, endAll, findProcess, isAlive, type ProcessFacts } from '../process-tree.js';
 import { AgentFrozenError, ask } from './control.js';
+import { endHeld, HELD_END_MS } from './held-end.js';
 import { endLauncher, isGone } from './launcher-end.js';
 import { findPlace, type SessionPlace } from './place.js';
 import { findRecordLeniently } from './record.js';
@@ -51,8 +52,12 @@ async function closeLocked(place: SessionPlace, lock: SessionLock, options: Clos
     const agent = await stopAgent(place.name, options);
     if (agent === undefined && record === undefined) throw notOpen(place.name);
     const graceMs = options.graceMs ?? record?.definition.killGraceMs ?? 0;
-    if (agent !== undefined) await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS : 0);
-    if (record !== undefined) await endLauncher(record, place.shown.stem, LAUNCHER_MS);
+    if (agent !== undefined)
+      await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS + (record?.held === undefined ? 0 : HELD_END_MS) : 0);
+    if (record !== undefined) {
+      await endLauncher(record, place.shown.stem, LAUNCHER_MS);
+      await endHeld(record, place.files.keep);
+    }
     place.clear();
     rmSync(place.files.log, { force: true });
   } finally {

@@ -20,6 +20,18 @@ export type Launch =
 /** The host itself: nothing is entered but the entry shim. */
 export const NO_LAUNCHER: Launch = { style: 'enter', argv: [] };
 
+/** What is made at the opening of a wrap session and ended with it, most often a container. src/wrap/placeholders.ts has the placeholders. */
+export interface HoldDefinition {
+  /** The last line that it prints is {id}. */
+  readonly start: readonly string[];
+  /** Empty: nothing is to be stopped. */
+  readonly stop: readonly string[];
+  /** Prints {pid}. */
+  readonly pid?: readonly string[];
+  /** Prints what exactly is held, such as the digest of an image. */
+  readonly identity?: readonly string[];
+}
+
 export interface SessionDefinition {
   readonly name: string;
   readonly mode: 'host' | 'snapshot' | 'session' | 'wrap';
@@ -50,10 +62,11 @@ export interface SessionDefinition {
   /** Variables that differ from one opening to the next, and so are no part of the fingerprint; a final `*` stands for any ending. */
   readonly volatile: readonly string[];
   readonly wrap?: WrapDefinition;
+  readonly hold?: HoldDefinition;
 }
 
 /** What a session has that says nothing about it. A project's is `onStale: 'reopen'`. */
-export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' | 'launch' | 'wrap' | 'identity'> = {
+export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' | 'launch' | 'wrap' | 'hold' | 'identity'> = {
   mode: 'session',
   env: {},
   runtimeEnv: {},
@@ -100,6 +113,13 @@ const WRAP = v.strictObject({
   kill: v.exactOptional(v.pipe(words, v.minLength(1))),
 });
 
+const HOLD = v.strictObject({
+  start: v.pipe(words, v.minLength(1)),
+  stop: words,
+  pid: v.exactOptional(v.pipe(words, v.minLength(1))),
+  identity: v.exactOptional(v.pipe(words, v.minLength(1))),
+});
+
 const DEFINITION = v.strictObject({
   name: v.string(),
   mode: v.picklist(['host', 'snapshot', 'session', 'wrap']),
@@ -123,6 +143,7 @@ const DEFINITION = v.strictObject({
   identity: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
   volatile: words,
   wrap: v.exactOptional(WRAP),
+  hold: v.exactOptional(HOLD),
 });
 
 /** @throws {HoldfastError} `CONFIG_INVALID`, naming the member: for definitions that were stored or sent, not typed by a user. */

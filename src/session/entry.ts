@@ -77,7 +77,10 @@ async function start({ place, record, log, options, environment }: Entry, launch
   const { directory } = record.definition;
   const shim = [installed.runnerExec, '__enter', ...shimWords];
   const command = withRawVariables(launchArgv(launch, directory, shim, installed.share), environment);
-  const launcher = await Launcher.start(command, directory, log.fd, options.ownsProcess ?? true);
+  // The keeper is a child of ours too.
+  const apart = record.held?.keeperPid;
+  const { ownsProcess = true } = options;
+  const launcher = await Launcher.start(command, directory, log.fd, { ownsProcess, ...(apart === undefined ? {} : { apart }) });
   const startTicks = processStartTicks(launcher.pid);
   writeRecord(place.files.record, {
     ...record,

@@ -1,11 +1,12 @@
 // The launcher's process and everything that descends from it, from its start until the session serves or must be undone.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { closeOnExecFrom, letInherit, setSubreaper } from '../native.js';
+import { setSubreaper } from '../native.js';
 import { descendantsOf, endAll, isAlive, livingProcesses, type ProcessFacts } from '../process-tree.js';
+import { startBare } from './bare-start.js';
 import type { LaunchCommand } from './launch-command.js';
 
 export interface LauncherEnd {
@@ -13,37 +14,47 @@ export interface LauncherEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
+export interface LauncherOptions {
+  /**
+   * This process opens the session and ends: it may become the one that orphans come to, so that a launcher that puts itself into the
+   * background is still found. A host program's own orphans must not be touched: there, false.
+   */
+  readonly ownsProcess: boolean;
+  /** A child of ours that is not the launcher's, with all that descends from it. */
+  readonly apart?: number;
+}
+
 export class Launcher {
   readonly pid: number;
   readonly #child: ChildProcess;
   readonly #hasSubreaper: boolean;
+  readonly #apart: number | undefined;
 
-  private constructor(child: ChildProcess, pid: number, hasSubreaper: boolean) {
+  private constructor(child: ChildProcess, pid: number, { ownsProcess, apart }: LauncherOptions) {
     this.#child = child;
     this.pid = pid;
-    this.#hasSubreaper = hasSubreaper;
+    this.#hasSubreaper = ownsProcess;
+    this.#apart = apart;
   }
 
   /**
    * Starts it in a session of its own, on /dev/null and the log, with none of our other descriptors.
    *
-   * @param ownsProcess this process opens the session and ends: it may become the one that orphans come to, so that a launcher
-   *   that puts itself into the background is still found. A host program's own orphans must not be touched: there, false.
    * @throws {HoldfastError} `LAUNCH_FAILED`.
    */
-  static async start(command: LaunchCommand, directory: string, logFd: number, ownsProcess: boolean): Promise<Launcher> {
-    if (ownsProcess) setSubreaper();
+  static async start(command: LaunchCommand, directory: string, logFd: number, options: LauncherOptions): Promise<Launcher> {
+    if (options.ownsProcess) setSubreaper();
     const [program = '', ...args] = command.argv;
     const start = (): ChildProcess =>
       spawn(program, args, { cwd: directory, env: command.env, detached: true, stdio: ['ignore', logFd, logFd] });
-    const child = ownsProcess ? startAlone(start) : startApart(start);
+    const child = startBare(start, options.ownsProcess);
     const { pid } = child;
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', (error) => reject(unstartable(program, directory, error)));
     });
     if (pid === undefined) throw new HoldfastError('LAUNCH_FAILED', `the launcher '${program}' could not be started`);
-    return new Launcher(child, pid, ownsProcess);
+    return new Launcher(child, pid, options);
   }
 
   /** `undefined`: it runs. */
@@ -58,11 +69,17 @@ export class Launcher {
 
   /** Everything alive that came of it, whatever session or group it moved to. */
   living(): ProcessFacts[] {
-    if (this.#hasSubreaper) return descendantsOf(process.pid);
+    if (this.#hasSubreaper) return this.#ours(descendantsOf(process.pid));
     const found = new Map(descendantsOf(this.pid).map((process) => [process.pid, process]));
     // Without a subreaper orphans are lost from sight, but for those that stayed in the launcher's session.
     for (const process of livingProcesses()) if (process.pid === this.pid || process.sid === this.pid) found.set(process.pid, process);
     return [...found.values()];
+  }
+
+  #ours(found: readonly ProcessFacts[]): ProcessFacts[] {
+    if (this.#apart === undefined) return [...found];
+    const others = new Set([this.#apart, ...descendantsOf(this.#apart).map(({ pid }) => pid)]);
+    return found.filter(({ pid }) => !others.has(pid));
   }
 
   isAlive(): boolean {
@@ -77,37 +94,6 @@ export class Launcher {
   /** From now on it neither keeps this process alive nor matters to it. */
   letGo(): void {
     this.#child.unref();
-  }
-}
-
-/** What our own caller left open would be inherited: a pipe that it waits for would never end. */
-function startAlone(start: () => ChildProcess): ChildProcess {
-  closeOnExecFrom(3);
-  return start();
-}
-
-/** The same in a host program, whose later children are to inherit what they did before: make's job server, for one. */
-function startApart(start: () => ChildProcess): ChildProcess {
-  const inherited = readdirSync('/proc/self/fd').map(Number).filter(isInherited);
-  closeOnExecFrom(3);
-  try {
-    // It has been executed, or has failed, when this returns.
-    return start();
-  } finally {
-    for (const fd of inherited) letInherit(fd);
-  }
-}
-
-const O_CLOEXEC = 0o2000000;
-
-function isInherited(fd: number): boolean {
-  if (fd < 3) return false;
-  try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
-    return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
-  } catch {
-    // The one that listed them, and is closed.
-    return false;
   }
 }
 

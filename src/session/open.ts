@@ -7,9 +7,11 @@ import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
 import { VERSION } from '../protocol/limits.js';
 import { findLiveAgent } from './agent-probe.js';
-import { isSame, NO_LAUNCHER, type SessionDefinition } from './definition.js';
+import { type HoldDefinition, isSame, NO_LAUNCHER, type SessionDefinition } from './definition.js';
 import { type Entry, enterAsAgent } from './entry.js';
 import { hashInputs } from './freshness.js';
+import { endHeld } from './held-end.js';
+import { Holding } from './hold.js';
 import { hostEnvironment } from './host-environment.js';
 import { isBashLauncher } from './launch-command.js';
 import { declaredVariables, launchEnvironment, weakVariables } from './launch-environment.js';
@@ -132,30 +134,62 @@ function refuseOther(place: SessionPlace, record: SessionRecord, definition: unk
 }
 
 async function launch(place: SessionPlace, record: SessionRecord, options: OpenOptions): Promise<number> {
-  const { definition } = record;
-  const { name, directory, launch: declared, mode, runtimePassEnv } = definition;
+  const { name, hold, runtimePassEnv } = record.definition;
   refuseInterrupted(name, options.signal);
   writeRecord(place.files.record, record);
   if (runtimePassEnv.length > 0) writePrivate(place.files.pass, runtimePassEnv.map((each) => `${each}\n`).join(''));
   const log = new LaunchLog(place.files.log);
   try {
-    const environment = launchEnvironment(definition, hostEnvironment(), {
-      share: installed.share,
-      isBash: isBashLauncher(declared, directory),
-    });
-    const entry: Entry = { place, record, log, options, environment };
-    if (mode !== 'snapshot') return await enterAsAgent(entry, declared);
-    writePrivate(place.files.snapshot, encodeSnapshot(await takeSnapshot(entry)));
-    return await enterAsAgent(entry, NO_LAUNCHER);
+    return hold === undefined ? await enter(place, record, log, options) : await enterHeld(place, record, log, options, hold);
   } finally {
     log.close();
   }
 }
 
+/** What is held comes first and goes last. */
+async function enterHeld(
+  place: SessionPlace,
+  record: SessionRecord,
+  log: LaunchLog,
+  options: OpenOptions,
+  hold: HoldDefinition,
+): Promise<number> {
+  const { definition } = record;
+  const holding = await Holding.begin({ definition, hold, fifo: place.shown.keep, log, logPath: place.shown.log, options });
+  try {
+    // Whoever opens or closes next, should we be killed, waits for the keeper.
+    writeRecord(place.files.record, { ...record, held: holding.record });
+    await holding.wait();
+    const held = { ...record, held: holding.record };
+    writeRecord(place.files.record, held);
+    const pid = await enter(place, held, log, options);
+    holding.handOver();
+    return pid;
+  } catch (error) {
+    await holding.undo();
+    throw error;
+  }
+}
+
+async function enter(place: SessionPlace, record: SessionRecord, log: LaunchLog, options: OpenOptions): Promise<number> {
+  const { definition } = record;
+  const { directory, launch: declared, mode } = definition;
+  const environment = launchEnvironment(definition, hostEnvironment(), {
+    share: installed.share,
+    isBash: isBashLauncher(declared, directory),
+  });
+  const entry: Entry = { place, record, log, options, environment };
+  if (mode !== 'snapshot') return await enterAsAgent(entry, declared);
+  writePrivate(place.files.snapshot, encodeSnapshot(await takeSnapshot(entry)));
+  return await enterAsAgent(entry, NO_LAUNCHER);
+}
+
 /** The launcher of a killed agent, or of a killed opener: it may still be entering, and its agent would take our socket for its own. */
 async function endEarlier(place: SessionPlace): Promise<void> {
   const earlier = findRecordLeniently(place.files.record);
-  if (earlier !== undefined) await endLauncher(earlier, place.shown.stem, EARLIER_LAUNCHER_MS);
+  if (earlier === undefined) return;
+  await endLauncher(earlier, place.shown.stem, EARLIER_LAUNCHER_MS);
+  await endHeld(earlier, place.files.keep);
 }
 
 /** A log that says nothing is no help to anybody. */

@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { HoldfastError } from '../errors.js';
 import { VERSION } from '../protocol/limits.js';
 import { DEFINITION_DEFAULTS, parseDefinition, type SessionDefinition } from './definition.js';
+import type { HeldRecord } from './hold.js';
 
 /** Names and values are bytes, written as latin1: one character a byte. */
 export type BytePairs = ReadonlyArray<readonly [name: string, value: string]>;
@@ -34,6 +35,8 @@ export interface SessionRecord {
   readonly launcherStartTicks?: number;
   /** The session closes with the program that opened it. */
   readonly owned?: true;
+  /** What the session holds, as far as it is known yet. */
+  readonly held?: HeldRecord;
   /** The opener's own $NOTIFY_SOCKET: readiness is told there as well. */
   readonly notifySocket?: string;
 }
@@ -51,6 +54,16 @@ const RECORD = v.object({
   launcherPid: v.exactOptional(v.number()),
   launcherStartTicks: v.exactOptional(v.number()),
   owned: v.exactOptional(v.literal(true)),
+  held: v.exactOptional(
+    v.object({
+      name: v.string(),
+      keeperPid: v.number(),
+      keeperStartTicks: v.number(),
+      id: v.exactOptional(v.string()),
+      pid: v.exactOptional(v.string()),
+      identity: v.exactOptional(v.string()),
+    }),
+  ),
   notifySocket: v.exactOptional(v.string()),
 });
 
