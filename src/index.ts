@@ -12,5 +12,8 @@ export type { Timings, Usage } from './protocol/exited.js';
 export type { Ending, Outcome } from './protocol/outcome.js';
 export { type CloseOptions, closeSession } from './session/close.js';
 export { type Launch, parseDefinition, type SessionDefinition } from './session/definition.js';
+export { type Fingerprint, type FingerprintFacts, type FingerprintPart, fingerprintOf } from './session/fingerprint.js';
+export { type Identity, identityOf } from './session/identity.js';
 export { findSession, listSessions, type SessionState, type SessionSummary } from './session/list.js';
 export { type OpenedSession, type OpenOptions, openSession } from './session/open.js';
+export { fingerprintSession, type SessionFingerprint } from './session/session-fingerprint.js';

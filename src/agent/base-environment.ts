@@ -19,6 +19,7 @@ export interface TargetEnvironment {
 const EMPTY = Buffer.alloc(0);
 
 export class BaseEnvironment {
+  readonly #captured: ReadonlyMap<string, string>;
   readonly #variables: Map<string, string>;
   readonly #hasPwd: boolean;
   /** Everything but PWD, ready to be copied. */
@@ -28,11 +29,17 @@ export class BaseEnvironment {
 
   /** @param weak host variables passed by "*", beneath the base. @param declared env, runtime_env and pass_env, above it. */
   constructor(captured: ReadonlyMap<string, string>, declared: Pairs = [], weak: Pairs = [], pathPrepend: readonly string[] = []) {
+    this.#captured = captured;
     this.#variables = new Map([...weak, ...captured, ...declared]);
     this.#hasPwd = captured.has('PWD');
     for (const name of [...DROPPED, 'PWD']) if (!declared.some(([declaredName]) => declaredName === name)) this.#variables.delete(name);
     if (pathPrepend.length > 0) this.#variables.set('PATH', joinPath(pathPrepend, this.#variables.get('PATH')));
     this.#block = blockOf(this.#variables);
+  }
+
+  /** What the launcher made, before anything was declared. */
+  captured(): Pairs {
+    return [...this.#captured];
   }
 
   /** All variables but PWD, in order. */

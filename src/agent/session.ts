@@ -201,7 +201,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
       case 'status':
         return this.#status();
       case 'environment':
-        return { base: this.plan.base.entries() };
+        return { base: this.plan.base.entries(), captured: this.plan.base.captured() };
       case 'jobs':
         return { jobs: this.#jobs.list() };
       case 'job':

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { HoldfastError } from '../errors.js';
 import { control } from '../session/control.js';
 import type { SessionDefinition } from '../session/definition.js';
-import { readOpened } from './opened.js';
+import { readOpened } from '../session/opened.js';
 import { formatTable, shellWord } from './table.js';
 
 const TIMEOUT_MS = 5000;

@@ -7,6 +7,7 @@ import { addClose } from './close.js';
 import { addCompletion } from './completion.js';
 import { addDoctor } from './doctor.js';
 import { addExplain } from './explain.js';
+import { addFingerprint } from './fingerprint.js';
 import { splitAtDashes } from './flags.js';
 import { addJob } from './job.js';
 import { addJobs } from './jobs.js';
@@ -41,6 +42,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addStatus(program);
   addLogs(program);
   addExplain(program);
+  addFingerprint(program);
   addJobs(program);
   addJob(program);
   addTrace(program);

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { HoldfastError } from '../errors.js';
 import { control } from '../session/control.js';
 import { isStale } from '../session/freshness.js';
-import { readOpened } from './opened.js';
+import { readOpened } from '../session/opened.js';
 
 const TIMEOUT_MS = 5000;
 

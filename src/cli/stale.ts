@@ -7,7 +7,7 @@ import { closeSession } from '../session/close.js';
 import type { SessionDefinition } from '../session/definition.js';
 import { changedInputs } from '../session/freshness.js';
 import { type OpenedSession, type OpenOptions, openSession } from '../session/open.js';
-import { readOpened } from './opened.js';
+import { readOpened } from '../session/opened.js';
 import { sessionStatus } from './session-status.js';
 
 const DRAIN_POLL_MS = 200;

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 
+import { HoldfastError } from '../errors.js';
 import { selectName } from './selection.js';
 import { formatFacts, formatSpan } from './table.js';
 
@@ -26,9 +27,14 @@ Examples:
 async function status(given: string | undefined, options: { json?: true }): Promise<void> {
   const name = selectName(given);
   const { sessionStatus } = await import('./session-status.js');
+  const { fingerprintSession } = await import('../session/session-fingerprint.js');
+  const { formatIdentity } = await import('../session/identity.js');
   const found = await sessionStatus(name);
+  const marks = await fingerprintSession(name).catch(unlessOlder);
   if (options.json) {
-    process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ ...found, ...(marks === undefined ? {} : { fingerprint: marks.fingerprint, identity: marks.identity }) }, undefined, 2)}\n`,
+    );
     return;
   }
   process.stdout.write(
@@ -41,7 +47,14 @@ async function status(given: string | undefined, options: { json?: true }): Prom
       ['open for', formatSpan(found.uptimeMs)],
       ['commands', `${found.running} running, ${found.queued} waiting, ${found.runs} in all`],
       ['containment', found.containment],
+      ...(marks === undefined ? [] : [['identity', formatIdentity(marks.identity)] as const, ['fingerprint', marks.fingerprint] as const]),
       ['memory', `${Math.round(found.rssBytes / 1024 / 1024)} MB`],
     ]),
   );
+}
+
+/** An agent of an older version does not tell what it was entered with; how it is can be told all the same. */
+function unlessOlder(error: unknown): undefined {
+  if (error instanceof HoldfastError && error.code === 'PROTOCOL') return undefined;
+  throw error;
 }

@@ -14,7 +14,7 @@ import { endHeld } from './held-end.js';
 import { Holding } from './hold.js';
 import { hostEnvironment } from './host-environment.js';
 import { isBashLauncher } from './launch-command.js';
-import { declaredVariables, launchEnvironment, weakVariables } from './launch-environment.js';
+import { declaredVariables, givenLists, launchEnvironment, weakVariables } from './launch-environment.js';
 import { LaunchLog } from './launch-log.js';
 import { endLauncher } from './launcher-end.js';
 import { makePlace, type SessionPlace } from './place.js';
@@ -111,6 +111,7 @@ function recordOf(definition: SessionDefinition, { owned }: OpenOptions): Sessio
     declared: declaredVariables(definition, host),
     weak: weakVariables(definition, host),
     inputs: hashInputs(definition),
+    given: givenLists(definition, host),
     openerPid: process.pid,
     openedAt: Date.now(),
     ...(owned === true ? { owned } : {}),

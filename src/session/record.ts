@@ -27,6 +27,8 @@ export interface SessionRecord {
   /** What `pass_env = ["*"]` found at the opening: beneath the base environment. */
   readonly weak: BytePairs;
   readonly inputs: readonly InputHash[];
+  /** The lists that the launcher was given to add to (PATH …): the fingerprint leaves them out of what it made. */
+  readonly given?: BytePairs;
   readonly openerPid: number;
   /** Milliseconds of the epoch. */
   readonly openedAt: number;
@@ -49,6 +51,7 @@ const RECORD = v.object({
   declared: pairs,
   weak: pairs,
   inputs: v.array(v.object({ path: v.string(), sha256: v.nullable(v.string()) })),
+  given: v.exactOptional(pairs),
   openerPid: v.number(),
   openedAt: v.number(),
   launcherPid: v.exactOptional(v.number()),

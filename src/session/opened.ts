@@ -1,8 +1,8 @@
 // What the opener of a session left for those who ask: its record and its paths.
 
 import { HoldfastError } from '../errors.js';
-import { findPlace } from '../session/place.js';
-import { findRecordLeniently, type SessionRecord } from '../session/record.js';
+import { findPlace } from './place.js';
+import { findRecordLeniently, type SessionRecord } from './record.js';
 
 export interface Opened {
   readonly record: SessionRecord;
