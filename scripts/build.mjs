@@ -1,7 +1,7 @@
 // Builds dist/: `node scripts/build.mjs [STEP…]`, all steps without one. Plain Node: esbuild and tsc come from node_modules.
 // Every output is written beside its place and renamed into it: a held session goes on with the file that it has mapped.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inputsHash, outputs, recordBuilt, root, STEPS } from './inputs.mjs';
@@ -78,6 +78,14 @@ const builders = {
       logLevel: 'warning',
     });
     place('index.js', (fresh) => writeFileSync(fresh, outputFiles[0].contents));
+  },
+
+  /** For editors: made of what the code checks and of what the documentation says. */
+  async schema() {
+    const { tsImport } = await import('tsx/esm/api');
+    const { describedKeys, jsonSchema } = await tsImport('../src/config/json-schema.ts', import.meta.url);
+    const schema = jsonSchema(describedKeys(readFileSync(join(root, 'docs/config.md'), 'utf8')));
+    place('holdfast.schema.json', (fresh) => writeFileSync(fresh, `${JSON.stringify(schema, undefined, 2)}\n`));
   },
 
   types() {

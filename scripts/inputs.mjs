@@ -13,6 +13,7 @@ const inputs = {
   addon: ['native', 'binding.gyp'],
   cli: bundled,
   library: bundled,
+  schema: [...bundled, 'docs/config.md'],
   types: [...bundled, 'tsconfig.build.json'],
 };
 export const outputs = {
@@ -20,6 +21,7 @@ export const outputs = {
   addon: 'dist/holdfast.node',
   cli: 'dist/holdfast.cjs',
   library: 'dist/index.js',
+  schema: 'dist/holdfast.schema.json',
   types: 'dist/types/index.d.ts',
 };
 export const STEPS = Object.keys(inputs);

@@ -1,5 +1,5 @@
-// The schema of holdfast.toml for editors (share/holdfast.schema.json): made from what schema.ts checks and from what keys.ts and
-// docs/config.md say, so that none of it is said twice. Pure; scripts/schema.mjs writes the file, a test compares.
+// The schema of holdfast.toml for editors (dist/holdfast.schema.json): made from what schema.ts checks and from what keys.ts and
+// docs/config.md say, so that none of it is said twice. Pure; scripts/build.mjs writes the file.
 
 import { flagOf, type KeyInfo, SESSION_KEYS } from './keys.js';
 import { KEY_SCHEMAS } from './schema.js';

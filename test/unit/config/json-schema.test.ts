@@ -14,12 +14,12 @@ import { PROVIDER_NAMES } from '../../../src/session/launchers/providers.js';
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const texts = describedKeys(read('docs/config.md'));
 const shipped: { definitions: { session: { properties: Record<string, Record<string, unknown>> } } } = JSON.parse(
-  read('share/holdfast.schema.json'),
+  read('dist/holdfast.schema.json'),
 );
 const { properties } = shipped.definitions.session;
 
-describe('share/holdfast.schema.json', () => {
-  it("is up to date, else run 'npm run schema'", () => {
+describe('dist/holdfast.schema.json', () => {
+  it("is up to date, else run 'npm run build'", () => {
     expect(shipped).toEqual(JSON.parse(JSON.stringify(jsonSchema(texts))));
   });
 
