@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 
+import { inheritsEnvironment } from '../wrap/definition.js';
 import { canonical, type SessionDefinition } from './definition.js';
 import { bytesOf } from './host-environment.js';
 import { relativeTo } from './identity.js';
@@ -62,7 +63,10 @@ const COUNTS: Readonly<Record<keyof SessionDefinition, boolean>> = {
 const NAME_LISTS = ['passEnv', 'runtimePassEnv', 'launchPassEnv'];
 
 export function fingerprintOf(facts: FingerprintFacts): Fingerprint {
-  const { definition, captured } = facts;
+  const { definition } = facts;
+  // Elsewhere, what a command meets is not what its wrapper was started with.
+  const isOurs = definition.wrap === undefined || inheritsEnvironment(definition.wrap);
+  const captured = isOurs ? facts.captured : new Map<string, string>();
   const given = new Map(facts.given);
   const leftOut: string[] = [];
   const variables: [string, string | readonly string[]][] = [];

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { DEFINITION_DEFAULTS, type SessionDefinition } from '../../../src/session/definition.js';
 import { type FingerprintFacts, fingerprintOf } from '../../../src/session/fingerprint.js';
+import type { WrapDefinition } from '../../../src/wrap/definition.js';
 
 const definition: SessionDefinition = {
   ...DEFINITION_DEFAULTS,
@@ -31,6 +32,16 @@ const facts: FingerprintFacts = {
   ],
   weak: [],
   inputs: [{ path: '/p/lock', sha256: 'a' }],
+};
+const WRAP: WrapDefinition = {
+  prefix: ['chroot', '/r'],
+  operand: [],
+  envStyle: 'inherit',
+  ttyOption: [],
+  pathMap: {},
+  mapArgv: false,
+  failureCodes: [],
+  farSide: 'local',
 };
 const base = fingerprintOf(facts);
 
@@ -65,8 +76,8 @@ describe('a fingerprint', () => {
     ['a name in runtime_pass_env', defined({ runtimePassEnv: ['X', 'Z'] })],
     ['a name in launch_pass_env', defined({ launchPassEnv: ['X'] })],
     ['the identity', defined({ identity: 'sdk 4' })],
-    ['a prefix', defined({ wrap: { prefix: ['chroot', '/r'], operand: [], envStyle: 'inherit' } })],
-    ['the style of a prefix', defined({ wrap: { prefix: ['chroot', '/r'], operand: [], envStyle: 'env-command' } })],
+    ['a prefix', defined({ wrap: WRAP })],
+    ['the style of a prefix', defined({ wrap: { ...WRAP, envStyle: 'env-command' } })],
     ['the value that a variable of pass_env had', { ...facts, declared: [['TOKEN', 'u']] }],
     ['the content of an input', { ...facts, inputs: [{ path: '/p/lock', sha256: 'b' }] }],
     ['an input that went', { ...facts, inputs: [{ path: '/p/lock', sha256: null }] }],
@@ -97,6 +108,13 @@ describe('a fingerprint', () => {
     ],
   ])('does not move with %s', (_, same) => {
     expect(fingerprintOf(same).fingerprint).toBe(base.fingerprint);
+  });
+
+  it('has no part in what a wrapper leaves on this side', () => {
+    const wrapped = (wrap: WrapDefinition, greeting: string): string =>
+      fingerprintOf({ ...captured(['GREETING', greeting]), definition: { ...definition, mode: 'wrap', wrap } }).fingerprint;
+    expect(wrapped({ ...WRAP, envStyle: 'option' }, 'hallo')).toBe(wrapped({ ...WRAP, envStyle: 'option' }, 'hello'));
+    expect(wrapped(WRAP, 'hallo')).not.toBe(wrapped(WRAP, 'hello'));
   });
 
   it('counts of pass_env * what is not volatile and not hidden', () => {

@@ -2,9 +2,21 @@ import { describe, expect, it } from 'vitest';
 
 import { DEFINITION_DEFAULTS, type SessionDefinition } from '../../../src/session/definition.js';
 import { formatIdentity, identityOf } from '../../../src/session/identity.js';
+import type { WrapDefinition } from '../../../src/wrap/definition.js';
 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
 const STORE = `/nix/store/${'0'.repeat(32)}-devenv-1.6`;
+
+const WRAP: WrapDefinition = {
+  prefix: ['docker', 'run', '--rm'],
+  operand: [],
+  envStyle: 'option',
+  ttyOption: [],
+  pathMap: {},
+  mapArgv: false,
+  failureCodes: [],
+  farSide: 'local',
+};
 
 function define(more: Partial<SessionDefinition>): SessionDefinition {
   return { ...DEFINITION_DEFAULTS, name: 'web', directory: '/p', launch: { style: 'enter', argv: ['enter'] }, ...more };
@@ -26,7 +38,7 @@ describe('an environment', () => {
   });
 
   it('is pinned by the digest of its image', () => {
-    const wrap = { prefix: ['docker', 'run', '--rm'], operand: [`img@${DIGEST}`], envStyle: 'option' as const };
+    const wrap = { ...WRAP, operand: [`img@${DIGEST}`] };
     expect(identityOf(define({ mode: 'wrap', wrap }), [])).toEqual({ kind: 'pinned', by: `image ${DIGEST}` });
     const tagged = { ...wrap, operand: ['img:latest'] };
     expect(identityOf(define({ mode: 'wrap', wrap: tagged }), [{ path: '/p/x.lock', sha256: 'a' }]).kind).toBe('asserted');
