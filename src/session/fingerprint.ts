@@ -58,6 +58,7 @@ const COUNTS: Readonly<Record<keyof SessionDefinition, boolean>> = {
   identity: true,
   volatile: false,
   wrap: true,
+  hold: true,
 };
 /** Their order says nothing. */
 const NAME_LISTS = ['passEnv', 'runtimePassEnv', 'launchPassEnv'];
