@@ -2,6 +2,7 @@
  * parts together; docs/protocol.md is what it speaks. Three more programs share the file, since each must be static and small:
  * `__enter` (enter.h), `__guard` (guard.h), `__keeper` (keeper.h) and `__warden` (warden.h). */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ static struct client {
   struct changes changes;
   struct ending ending;
   char *runtime_pass;
+  bool caller_wanted; /* a wrapper is to run in our environment */
   uint64_t ignored;
   int signals;     /* the signalfd, once there is one */
   int handed_over; /* the terminal that the target is to get for good; -1: none */
@@ -68,7 +70,7 @@ static int collect_changes(void) {
   c->runtime_pass = session_read(&c->session, "pass");
   struct change_sources sources = {
     .options = &c->options, .directory = &c->directory, .jobserver = &c->jobserver, .runtime_pass = c->runtime_pass,
-    .terminal = c->options.pty || (!c->options.detach && (terminal[0] || terminal[1] || terminal[2])),
+    .caller = c->caller_wanted, .terminal = c->options.pty || (!c->options.detach && (terminal[0] || terminal[1] || terminal[2])),
   };
   return changes_collect(&sources, &c->changes);
 }
@@ -139,6 +141,13 @@ static int step_aside(const char *why) {
   return shim_step_aside(client.options.shim, client.options.command, why);
 }
 
+/* The agent of a session with a wrapper asks once for what the wrapper is to have: other sessions need not be sent it. */
+static bool is_caller_wanted(void) {
+  const struct ending *ending = &client.ending;
+  if (client.caller_wanted || ending->kind != ENDING_ANSWERED || ending->answer.kind != WIRE_REFUSED) return false;
+  return client.caller_wanted = ending->answer.refused.code == REFUSED_CALLER;
+}
+
 static int run(void) {
   struct client *c = &client;
   for (int tries = 1;; tries++) {
@@ -146,9 +155,10 @@ static int run(void) {
     if (socket < 0) return EXIT_OURS;
     if (c->options.shim != NULL && shim_is_inside(socket)) return step_aside("its session has none");
     int status = request_once(socket);
-    if (status != OPTIONS_GO_ON || tries == MOST_TRIES || !is_to_be_repeated()) return status;
+    if (status != OPTIONS_GO_ON || !(is_caller_wanted() || (tries < MOST_TRIES && is_to_be_repeated()))) return status;
     close(socket);
     signals_unwatch(c->signals);
+    if (c->ending.early_signal != 0) raise(c->ending.early_signal); /* it was for a command that has not been started */
     free(c->ending.large);
     c->ending.large = NULL;
   }

@@ -23,6 +23,7 @@ struct ending {
   uint64_t start_ns;
   int pidfd;  /* ours; -1: none */
   int signal;
+  int early_signal; /* came before the target had started, and was not acted on; 0: none */
   int error;  /* errno; 0: the agent closed the connection */
   bool unread; /* the agent cannot have seen the request: it may be sent again */
   bool status_known;

@@ -92,17 +92,27 @@ static bool add_runtime_pass(struct changes *out, char *names) {
   return true;
 }
 
+/* For a wrapper, which runs as if we had started it. What tells of the calling shell is of no use to it. */
+static bool add_caller(struct changes *out) {
+  for (char **at = environ; at != NULL && *at != NULL; at++) {
+    const char *equals = strchr(*at, '=');
+    if (equals != NULL && equals != *at && !is_of_the_shell(*at) && !add(out, '~', *at, true)) return false;
+  }
+  return true;
+}
+
 static bool add_all(const struct change_sources *from, struct changes *out) {
   if (!from->options->exact) {
     if (from->terminal && !(pass_if_there(out, "TERM") && pass_if_there(out, "COLORTERM"))) return false;
     if (!add_runtime_pass(out, from->runtime_pass)) return false;
   }
   if (from->jobserver->there && !(pass_if_there(out, "MAKEFLAGS") && pass_if_there(out, "MFLAGS") && pass_if_there(out, "MAKELEVEL"))) return false;
-  return add_typed(from, out);
+  return add_typed(from, out) && (!from->caller || add_caller(out));
 }
 
 int changes_collect(const struct change_sources *from, struct changes *out) {
   out->count = 0;
+  out->caller = from->caller;
   if (add_all(from, out)) return OPTIONS_GO_ON;
   say(NULL, "out of memory");
   return EXIT_OURS;

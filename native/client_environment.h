@@ -10,9 +10,10 @@
 #include "client_options.h"
 
 struct changes {
-  const char **words; /* '=K=V', '-K', '?K=V', ':DIR' */
+  const char **words; /* '=K=V', '-K', '?K=V', ':DIR', '~K=V' */
   bool *passed;       /* the value is the caller's own, taken by name; else it was given */
   size_t count, room;
+  bool caller;        /* our whole environment is among them, as '~K=V' */
 };
 
 struct change_sources {
@@ -21,6 +22,7 @@ struct change_sources {
   const struct jobserver *jobserver;
   char *runtime_pass; /* the session's runtime_pass_env, one name a line; NULL: none. Is cut up, and must outlive the changes */
   bool terminal;      /* one of the target's 0, 1, 2 is a terminal */
+  bool caller;        /* the agent has asked for our environment */
 };
 
 /* OPTIONS_GO_ON, or the status to exit with. Starts `out` anew. */

@@ -264,6 +264,7 @@ void relay_run(const struct relay_job *job, struct ending *ending) {
   int result = outbox_flush(&relay.out, job->socket);
   if (result < 0) lose(&relay, -result);
   while (!relay.ended) step(&relay);
+  ending->early_signal = relay.early_signal;
   if (relay.in.given >= 0) close(relay.in.given); /* rode on a frame that never came whole */
   if (relay.in.grown) ending->large = relay.in.bytes;
 }

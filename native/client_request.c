@@ -17,7 +17,7 @@ static uint32_t file_mode_mask(void) {
 static uint16_t flags_of(const struct request *request) {
   const struct options *options = request->options;
   int flags = (options->exact ? WIRE_RUN_EXACT : 0) | (options->detach ? WIRE_RUN_DETACH : 0) | (options->report != NULL ? WIRE_RUN_REPORT : 0);
-  return (uint16_t)(flags | (request->directory->fd >= 0 ? WIRE_RUN_CWD_FD : 0));
+  return (uint16_t)(flags | (request->directory->fd >= 0 ? WIRE_RUN_CWD_FD : 0) | (request->changes->caller ? WIRE_RUN_CALLER : 0));
 }
 
 /* The directory's descriptor rides last. */

@@ -246,7 +246,7 @@ static void get_refused(struct reader *in, struct wire_agent_frame *out) {
   out->refused.code = get_u16(in);
   out->refused.message = get_string(in);
   out->refused.hint = get_string(in);
-  if (out->refused.code < REFUSED_VERSION || out->refused.code > REFUSED_REOPEN) in->failed = true;
+  if (out->refused.code < REFUSED_VERSION || out->refused.code > REFUSED_WRAPPER) in->failed = true;
 }
 
 static void get_spawned(struct reader *in, struct wire_agent_frame *out) {

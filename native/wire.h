@@ -37,7 +37,7 @@ struct wire_run {
   const char *const *argv;
   size_t argc;
   const char *program; /* NULL or "": argv[0] */
-  const char *const *env; /* each with its leading '=', '-', '?' or ':' */
+  const char *const *env; /* each with its leading '=', '-', '?' or ':'; '~' with WIRE_RUN_CALLER */
   size_t env_count;
   const char *cwd; /* NULL or "": only with WIRE_RUN_CWD_FD */
 };

@@ -6,6 +6,7 @@ export const HOLDFAST_ERROR_CODES = [
   'AGENT_FROZEN',
   'ALREADY_OPEN',
   'BUSY',
+  'CALLER_NEEDED',
   'CANCELLED',
   'CONFIG_INVALID',
   'CONFIG_UNREADABLE',
@@ -33,6 +34,7 @@ export const HOLDFAST_ERROR_CODES = [
   'UNSUPPORTED',
   'USAGE',
   'VERSION_MISMATCH',
+  'WRAPPER_FAILED',
 ] as const;
 
 export type HoldfastErrorCode = (typeof HOLDFAST_ERROR_CODES)[number];

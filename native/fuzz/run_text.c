@@ -26,9 +26,9 @@ static char *unescape(char *word) {
 }
 
 static bool parse_flag(struct wire_run *run, const char *word) {
-  static const char *const NAMES[] = {"exact", "detach", "cwd-fd", "report"};
+  static const char *const NAMES[] = {"exact", "detach", "cwd-fd", "report", "caller"};
 
-  for (unsigned i = 0; i < 4; i++) {
+  for (unsigned i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
     if (strcmp(word, NAMES[i]) != 0) continue;
     run->flags = (uint16_t)(run->flags | 1u << i);
     return true;

@@ -4,6 +4,7 @@
 import type { Caller } from '../client/caller.js';
 import { isPerProcess, joinDirectory } from '../client/directory.js';
 import {
+  callerEntries,
   passAllChanges,
   passChange,
   prependChange,
@@ -26,6 +27,8 @@ export interface RunnerContext {
   /** One of 0, 1 and 2 is a terminal. */
   readonly seesTerminal: boolean;
   readonly passNames: Buffer;
+  /** The agent has asked for the caller's environment. */
+  readonly hasCaller: boolean;
 }
 
 /** One change of the session's environment, as on the wire. */
@@ -46,6 +49,7 @@ export function runnerRequest(options: RunnerOptions, context: RunnerContext): {
     detach: options.detach,
     report: options.report !== undefined,
     cwdByDescriptor: cwd === undefined,
+    hasCaller: context.hasCaller,
     terminal: { kind: 'plain' },
     nice: options.nice,
     umask: caller.umask,
@@ -56,7 +60,7 @@ export function runnerRequest(options: RunnerOptions, context: RunnerContext): {
     limits: options.limits,
     argv: packStrings([options.argv0 === undefined ? program : toBytes(options.argv0), ...args]),
     program: options.argv0 === undefined ? NO_BYTES : Buffer.from(program),
-    env: packStrings(changes.map(({ bytes }) => bytes)),
+    env: packStrings([...changes.map(({ bytes }) => bytes), ...(context.hasCaller ? callerEntries(caller.variables) : [])]),
     cwd: cwd ?? NO_BYTES,
   };
   return { request, changes };

@@ -84,6 +84,8 @@ class RunnerExec {
   #ended: Ended | undefined;
   #relay: Relay | undefined;
   #changes: readonly Change[] = [];
+  /** A wrapper is to run in our environment: the agent has asked for it. */
+  #hasCaller = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -134,6 +136,11 @@ class RunnerExec {
       const ended = await this.#converse(reached.socket, reached.address, jobserver, passed);
       if (ended === undefined) return exitOfTooLarge(this.#asked(selection));
       this.#ended = ended;
+      if (!this.#hasCaller && ended.kind === 'failure' && ended.error.code === 'CALLER_NEEDED') {
+        this.#hasCaller = true;
+        this.#relay?.stop();
+        continue;
+      }
       if (tries === MAX_TRIES || selection.kind !== 'project' || !isToBeRepeated(ended)) return this.#conclude(ended, selection);
       this.#relay?.stop();
     }
@@ -148,6 +155,7 @@ class RunnerExec {
       jobserver,
       seesTerminal: !detach && [0, 1, 2].some(isTty),
       passNames: readPassNames(address),
+      hasCaller: this.#hasCaller,
     });
     this.#changes = changes;
     const directory = request.cwdByDescriptor ? openCurrentDirectory() : undefined;

@@ -43,6 +43,13 @@ export function nodeVariables(env: NodeJS.ProcessEnv = process.env): Variables {
   };
 }
 
+/** All of them, for the wrapper of a session that has one; no change of what the target gets. */
+export function callerEntries(caller: Variables): Buffer[] {
+  const entries: Buffer[] = [];
+  for (const [name, value] of caller.entries()) if (!OF_ONE_PROCESS.has(latin1(name))) entries.push(joined('~', name, '=', value));
+  return entries;
+}
+
 export function setChange(name: Bytes, value: Bytes): Buffer {
   return joined('=', name, '=', value);
 }

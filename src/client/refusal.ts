@@ -17,6 +17,8 @@ const CODE_OF: Readonly<Record<RefusalName, HoldfastErrorCode>> = {
   DEADLINE: 'DEADLINE',
   STALE: 'STALE',
   REOPEN: 'STALE',
+  CALLER: 'CALLER_NEEDED',
+  WRAPPER: 'WRAPPER_FAILED',
 };
 
 /** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. @param session its name, for a request. */

@@ -6,6 +6,7 @@ import type { Caller } from './caller.js';
 import { isPerProcess, joinDirectory } from './directory.js';
 import {
   type Bytes,
+  callerEntries,
   passAllChanges,
   passChange,
   prependChange,
@@ -53,6 +54,8 @@ export interface RequestContext {
   /** One of 0, 1 and 2 is a terminal. */
   readonly seesTerminal: boolean;
   readonly report: boolean;
+  /** The agent has asked for the caller's environment. */
+  readonly hasCaller?: boolean;
   /** The descriptor under 0 is a terminal that becomes the target's controlling one. */
   readonly controlsTerminal?: boolean;
 }
@@ -68,6 +71,7 @@ export function buildRequest(spec: RunSpec, context: RequestContext): RunRequest
     detach: false,
     report: context.report,
     cwdByDescriptor: cwd === undefined,
+    hasCaller: context.hasCaller ?? false,
     terminal: context.controlsTerminal === true ? { kind: 'pty', fd: 0 } : { kind: 'plain' },
     nice: spec.nice,
     umask: spec.umask ?? caller.umask,
@@ -84,7 +88,7 @@ export function buildRequest(spec: RunSpec, context: RequestContext): RunRequest
 }
 
 /** Weakest first, since a later change wins. */
-function changesOf(spec: RunSpec, { caller, passNames, seesTerminal }: RequestContext, cwd: Buffer | undefined): Buffer[] {
+function changesOf(spec: RunSpec, { caller, passNames, seesTerminal, hasCaller }: RequestContext, cwd: Buffer | undefined): Buffer[] {
   const exact = spec.exact ?? false;
   const changes: Buffer[] = [];
   if (!exact && seesTerminal) changes.push(...terminalChanges(caller.variables));
@@ -96,6 +100,7 @@ function changesOf(spec: RunSpec, { caller, passNames, seesTerminal }: RequestCo
   for (const [name, value] of Object.entries(spec.env ?? {})) {
     changes.push(value === undefined ? unsetChange(checkedName(name)) : setChange(checkedName(name), value));
   }
+  if (hasCaller === true) changes.push(...callerEntries(caller.variables));
   for (const directory of spec.pathPrepend ?? []) changes.push(prependChange(joinDirectory(cwd, Buffer.from(directory)) ?? directory));
   return changes;
 }

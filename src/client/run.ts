@@ -92,6 +92,8 @@ class Run implements RunHandle {
   #resolve: (outcome: Outcome) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #stopConnecting: (() => void) | undefined;
+  /** Closes our copies of what the target gets: once the agent has them for good. */
+  #release: () => void = () => {};
   #conversation: Conversation | undefined;
   /** Signals that came before there was a connection to send them on. */
   #early: number[] | undefined;
@@ -150,11 +152,12 @@ class Run implements RunHandle {
     if (!Number.isInteger(number) || number < 1 || number > MAX_SIGNAL)
       throw new HoldfastError('REQUEST_INVALID', `'${signal}' is no signal`);
     if (this.#settled) return;
-    if (this.#conversation !== undefined) this.#conversation.signal(number);
-    else {
+    // Until the target runs it may have to be said again, on another connection.
+    if (this.#spawned === undefined) {
       this.#early ??= [];
       this.#early.push(number);
     }
+    this.#conversation?.signal(number);
   }
 
   cancel(): void {
@@ -191,13 +194,12 @@ class Run implements RunHandle {
     this.stdout = stdio.stdout;
     this.stderr = stdio.stderr;
     let directory: number | undefined;
-    // The descriptors ride on the request's first byte, which has gone by the time this runs (or never will).
-    const closeOurCopies = (): void => {
+    this.#release = () => {
       stdio.closeTheirs();
       if (directory !== undefined) closeFd(directory);
       directory = undefined;
     };
-    try {
+    const send = (hasCaller: boolean): void => {
       const request = buildRequest(this.#options, {
         caller: nodeCaller(),
         numbers: stdio.numbers,
@@ -205,41 +207,45 @@ class Run implements RunHandle {
         seesTerminal: stdio.numbers.some((number, index) => number <= 2 && isTty(stdio.fds[index] ?? -1)),
         report: this.#options.leftovers ?? false,
         controlsTerminal: stdio.controlsTerminal,
+        hasCaller,
       });
       const frame = encodeRequest(request);
-      if (request.cwdByDescriptor) directory = openCurrentDirectory();
+      if (request.cwdByDescriptor) directory ??= openCurrentDirectory();
       const fds = directory === undefined ? stdio.fds : [...stdio.fds, directory];
-      const stop = connectWhenFree(
+      this.#stopConnecting = connectWhenFree(
         address,
-        (socket) => {
-          this.#converse(socket, { frame, fds, detach: false, session: address.label });
-          closeOurCopies();
-        },
-        (error) => {
-          closeOurCopies();
-          this.#fail(error);
-        },
+        (socket) => this.#converse(socket, { frame, fds, detach: false, session: address.label }, hasCaller ? undefined : () => send(true)),
+        (error) => this.#fail(error),
       );
-      this.#stopConnecting = () => {
-        stop();
-        closeOurCopies();
-      };
-    } catch (error) {
-      closeOurCopies();
-      throw error;
-    }
+    };
+    send(false);
   }
 
-  #converse(socket: number, request: ConversationRequest): void {
+  /** @param sendCaller sends the request again with what a wrapper needs; absent when it has been sent. */
+  #converse(socket: number, request: ConversationRequest, sendCaller: (() => void) | undefined): void {
     this.#conversation = new Conversation(socket, request, {
+      onQueued: () => this.#release(),
       onSpawned: (spawned) => {
+        this.#release();
         this.#spawned = spawned;
         this.#pid?.resolve(spawned.pid);
       },
       onEnd: (result) => this.#end(result),
-      onFailure: (error) => this.#fail(error),
+      onFailure: (error) => {
+        if (error.code !== 'CALLER_NEEDED' || sendCaller === undefined) this.#fail(error);
+        else this.#sendAgain(sendCaller);
+      },
     });
     for (const signal of this.#early ?? []) this.#conversation.signal(signal);
+  }
+
+  #sendAgain(send: () => void): void {
+    this.#conversation = undefined;
+    try {
+      send();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #end(result: Result): void {
@@ -262,6 +268,7 @@ class Run implements RunHandle {
 
   #settle(): void {
     this.#settled = true;
+    this.#release();
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     this.#pid?.resolve(this.#spawned?.pid);
   }

@@ -16,6 +16,8 @@ export const RefusalCode = {
   DEADLINE: 11,
   STALE: 12,
   REOPEN: 13,
+  CALLER: 14,
+  WRAPPER: 15,
 } as const;
 export type RefusalName = keyof typeof RefusalCode;
 export type RefusalCode = (typeof RefusalCode)[RefusalName];
@@ -40,7 +42,7 @@ export const Step = {
 export type StepName = keyof typeof Step;
 export type Step = (typeof Step)[StepName];
 
-export const RunFlag = { EXACT: 1, DETACH: 2, CWD_FD: 4, REPORT: 8 } as const;
+export const RunFlag = { EXACT: 1, DETACH: 2, CWD_FD: 4, REPORT: 8, CALLER: 16 } as const;
 export const TerminalKind = { PLAIN: 0, HANDOVER: 1, PTY: 2 } as const;
 
 /** In the order of their numbers. */

@@ -29,6 +29,8 @@ export interface RunRequest {
   readonly report: boolean;
   /** The last descriptor is the working directory, and `cwd` only its name, or empty. */
   readonly cwdByDescriptor: boolean;
+  /** The caller's own variables are in `env`, as `~K=V`: for the wrapper of a session that has one, and for no target. */
+  readonly hasCaller: boolean;
   readonly terminal: RunTerminal;
   /** Absolute nice value, -20 to 19. */
   readonly nice: number | undefined;
@@ -45,7 +47,7 @@ export interface RunRequest {
   readonly argv: StringList;
   /** What to execute; empty: argv[0]. */
   readonly program: Buffer;
-  /** Changes to the base environment, in order: `=K=V`, `-K`, `?K=V`, `:DIRECTORY`. */
+  /** Changes to the base environment, in order: `=K=V`, `-K`, `?K=V`, `:DIRECTORY`; and `~K=V`, which is none: see `hasCaller`. */
   readonly env: StringList;
   readonly cwd: Buffer;
 }
@@ -55,7 +57,7 @@ const FIXED_BYTES = 63;
 const BYTES_PER_FD = 4;
 const BYTES_PER_LIMIT = 17;
 const SESSION_GRACE = 0xffffffff;
-const ALL_FLAGS = RunFlag.EXACT | RunFlag.DETACH | RunFlag.CWD_FD | RunFlag.REPORT;
+const ALL_FLAGS = RunFlag.EXACT | RunFlag.DETACH | RunFlag.CWD_FD | RunFlag.REPORT | RunFlag.CALLER;
 const SLASH = 0x2f;
 const EQUALS = 0x3d;
 /** In the order of their numbers. */
@@ -108,6 +110,7 @@ export function parseRun(frame: Frame): RunRequest {
   const flags = reader.u16();
   if ((flags & ~ALL_FLAGS) !== 0) throw reader.error(`unknown flags ${flags}`);
   const cwdByDescriptor = (flags & RunFlag.CWD_FD) !== 0;
+  const hasCaller = (flags & RunFlag.CALLER) !== 0;
   const terminal = readTerminal(reader);
   const nice = readNice(reader);
   const umask = reader.u32();
@@ -124,7 +127,7 @@ export function parseRun(frame: Frame): RunRequest {
   if (argv.count === 0) throw reader.error('argv is empty');
   const program = reader.bytes();
   const env = reader.list();
-  const fault = checkChanges(env);
+  const fault = checkChanges(env, hasCaller);
   if (fault !== undefined) throw reader.error(fault);
   const cwd = reader.bytes();
   if (cwd.length === 0 ? !cwdByDescriptor : cwd[0] !== SLASH) throw reader.error('the working directory is not absolute');
@@ -134,6 +137,7 @@ export function parseRun(frame: Frame): RunRequest {
     detach: (flags & RunFlag.DETACH) !== 0,
     report: (flags & RunFlag.REPORT) !== 0,
     cwdByDescriptor,
+    hasCaller,
     terminal,
     nice,
     umask,
@@ -154,7 +158,8 @@ function flagsOf(request: RunRequest): number {
     (request.exact ? RunFlag.EXACT : 0) |
     (request.detach ? RunFlag.DETACH : 0) |
     (request.cwdByDescriptor ? RunFlag.CWD_FD : 0) |
-    (request.report ? RunFlag.REPORT : 0)
+    (request.report ? RunFlag.REPORT : 0) |
+    (request.hasCaller ? RunFlag.CALLER : 0)
   );
 }
 
@@ -211,7 +216,7 @@ function readLimits(reader: BodyReader): RunLimit[] {
 }
 
 /** What is wrong with the changes to the environment, or `undefined`. One pass, no copies, linear whatever the bytes are. */
-function checkChanges({ block }: StringList): string | undefined {
+function checkChanges({ block }: StringList, hasCaller: boolean): string | undefined {
   // The first '=' at or after the entry; looked for again only when passed, or entries without one would cost a scan each.
   let equals = -1;
   for (let at = 0; at < block.length; ) {
@@ -220,6 +225,10 @@ function checkChanges({ block }: StringList): string | undefined {
     if (start >= end) return 'a change of the environment is empty';
     if (equals < start) equals = indexOrEnd(block, start);
     switch (block[at]) {
+      case 0x7e: // ~
+        if (!hasCaller) return 'a variable of the caller is there without the flag that says so';
+        if (equals === start || equals >= end) return 'a variable is set without a name and a value';
+        break;
       case 0x3d: // =
       case 0x3f: // ?
         // A name may not be empty, and so may not begin with '='.

@@ -9,6 +9,7 @@ export function runRequest(own: Partial<RunRequest>): RunRequest {
     detach: false,
     report: false,
     cwdByDescriptor: false,
+    hasCaller: false,
     terminal: { kind: 'plain' },
     nice: undefined,
     umask: 0o022,

@@ -1,7 +1,15 @@
 // Random messages, each within what docs/protocol.md allows.
 
 import fc from 'fast-check';
-import { type AgentMessage, type ClientMessage, packStrings, RefusalCode, type RunRequest, Step } from '../../../src/protocol/messages.js';
+import {
+  type AgentMessage,
+  type ClientMessage,
+  packStrings,
+  RefusalCode,
+  type RunRequest,
+  Step,
+  splitStrings,
+} from '../../../src/protocol/messages.js';
 import { CANCELLED_BY } from '../../../src/protocol/numbers.js';
 
 const bytesWithoutNul = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes.map((byte) => byte || 1)));
@@ -29,6 +37,7 @@ const parts = fc.record({
   detach: fc.boolean(),
   report: fc.boolean(),
   cwdByDescriptor: fc.boolean(),
+  hasCaller: fc.boolean(),
   terminal: fc.constantFrom('plain' as const, 'handover' as const, 'pty' as const),
   nice: fc.option(fc.integer({ min: -20, max: 19 }), { nil: undefined }),
   umask: fc.integer({ min: 0, max: 0o777 }),
@@ -46,7 +55,8 @@ const parts = fc.record({
 export const runRequests: fc.Arbitrary<RunRequest> = parts.map((request) => {
   const [fd] = request.fds;
   const terminal = request.terminal === 'plain' || fd === undefined ? { kind: 'plain' as const } : { kind: request.terminal, fd };
-  return { ...request, terminal, cwdByDescriptor: request.cwdByDescriptor || request.cwd.length === 0 };
+  const env = request.hasCaller ? packStrings([...splitStrings(request.env), '~CALLER=1']) : request.env;
+  return { ...request, env, terminal, cwdByDescriptor: request.cwdByDescriptor || request.cwd.length === 0 };
 });
 
 export const clientMessages: fc.Arbitrary<ClientMessage> = fc.oneof(

@@ -52,6 +52,7 @@ function runText(request: RunRequest): string {
     ...(request.detach ? ['detach'] : []),
     ...(request.cwdByDescriptor ? ['cwd-fd'] : []),
     ...(request.report ? ['report'] : []),
+    ...(request.hasCaller ? ['caller'] : []),
     `terminal=${terminal.kind === 'plain' ? 'plain' : `${terminal.kind}:${terminal.fd}`}`,
     `nice=${request.nice ?? '-'}`,
     `umask=0${request.umask.toString(8)}`,

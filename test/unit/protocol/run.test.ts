@@ -11,6 +11,7 @@ const PLAIN: RunRequest = {
   detach: false,
   report: false,
   cwdByDescriptor: false,
+  hasCaller: false,
   terminal: { kind: 'plain' },
   nice: undefined,
   umask: 0o22,
