@@ -57,6 +57,7 @@ void export_function(napi_env env, napi_value exports, const char *name, napi_ca
 NAPI_MODULE_INIT() {
   export_sockets(env, exports);
   export_processes(env, exports);
+  export_stamps(env, exports);
   export_poller(env, exports);
   return exports;
 }

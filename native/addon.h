@@ -21,6 +21,7 @@ napi_value number(napi_env env, int64_t value);
 void export_function(napi_env env, napi_value exports, const char *name, napi_callback function);
 void export_sockets(napi_env env, napi_value exports);
 void export_processes(napi_env env, napi_value exports);
+void export_stamps(napi_env env, napi_value exports);
 void export_poller(napi_env env, napi_value exports);
 
 #endif

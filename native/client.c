@@ -126,12 +126,16 @@ static int request_once(int socket) {
   return status;
 }
 
-/* A project's session ends by itself when it idles. A request that met its end can be given to the next one: nothing of it was done. */
+static bool is_refused(const struct ending *ending, enum wire_refusal code) {
+  return ending->kind == ENDING_ANSWERED && ending->answer.kind == WIRE_REFUSED && ending->answer.refused.code == code;
+}
+
+/* A project's session ends by itself when it idles, and any session ends when it is opened again. A request that met its end can be given
+ * to the next one: nothing of it was done. */
 static bool is_to_be_repeated(void) {
   const struct ending *ending = &client.ending;
-  if (client.session.kind != SESSION_PROJECT || ending->spawned) return false;
-  if (ending->kind == ENDING_LOST) return ending->unread;
-  return ending->kind == ENDING_ANSWERED && ending->answer.kind == WIRE_REFUSED && ending->answer.refused.code == REFUSED_STOPPING;
+  if (ending->spawned || !(ending->kind == ENDING_LOST ? ending->unread : is_refused(ending, REFUSED_STOPPING))) return false;
+  return client.session.kind == SESSION_PROJECT || session_await_turn(&client.session);
 }
 
 /* With the words as they were typed. */
@@ -143,9 +147,8 @@ static int step_aside(const char *why) {
 
 /* The agent of a session with a wrapper asks once for what the wrapper is to have: other sessions need not be sent it. */
 static bool is_caller_wanted(void) {
-  const struct ending *ending = &client.ending;
-  if (client.caller_wanted || ending->kind != ENDING_ANSWERED || ending->answer.kind != WIRE_REFUSED) return false;
-  return client.caller_wanted = ending->answer.refused.code == REFUSED_CALLER;
+  if (client.caller_wanted || !is_refused(&client.ending, REFUSED_CALLER)) return false;
+  return client.caller_wanted = true;
 }
 
 static int run(void) {
@@ -155,12 +158,16 @@ static int run(void) {
     if (socket < 0) return EXIT_OURS;
     if (c->options.shim != NULL && shim_is_inside(socket)) return step_aside("its session has none");
     int status = request_once(socket);
-    if (status != OPTIONS_GO_ON || !(is_caller_wanted() || (tries < MOST_TRIES && is_to_be_repeated()))) return status;
+    if (status != OPTIONS_GO_ON) return status;
+    bool stale = tries < MOST_TRIES && is_refused(&c->ending, REFUSED_REOPEN);
+    if (!stale && !is_caller_wanted() && !(tries < MOST_TRIES && is_to_be_repeated())) return status;
     close(socket);
     signals_unwatch(c->signals);
+    c->signals = -1;
     if (c->ending.early_signal != 0) raise(c->ending.early_signal); /* it was for a command that has not been started */
     free(c->ending.large);
     c->ending.large = NULL;
+    if (stale && !session_reopen(&c->session)) return EXIT_OURS;
   }
 }
 

@@ -16,7 +16,13 @@
 #define SYS_close_range 436
 #endif
 
-enum { WORDS_BYTES = 4096 };
+enum { WORDS_BYTES = 4096, MOST_WORDS = 4, FAILURE_BYTES = 1024 };
+
+struct tool_call {
+  const char *words[MOST_WORDS]; /* behind `holdfast`; NULL: no more */
+  const char *failure;           /* as in "cannot open the session of '%s'" */
+  const char *name;
+};
 
 const char *project_tool(char path[DIRECTORY_BYTES]) {
   static const char name[] = "/holdfast.cjs";
@@ -30,10 +36,12 @@ const char *project_tool(char path[DIRECTORY_BYTES]) {
 }
 
 /* Runs between fork and exec. `words_fd`: where it writes, or -1 for our stderr. Nothing of the caller's may live on in the environment that is opened: 3 and up are closed. */
-static _Noreturn void become_tool(const char *tool, const char *directory, int words_fd, const sigset_t *mask) {
+static _Noreturn void become_tool(const char *tool, const struct tool_call *call, int words_fd, const sigset_t *mask) {
   int null = open("/dev/null", O_RDWR);
-  union { const char *in; char *out; } words[] = {{.in = "holdfast"}, {.in = "open"}, {.in = "--project"}, {.in = directory}};
-  char *argv[] = {words[0].out, words[1].out, words[2].out, words[3].out, NULL};
+  char *argv[MOST_WORDS + 2] = {0};
+  union { const char *in; char *out; } word = {.in = "holdfast"};
+  argv[0] = word.out;
+  for (size_t i = 0; i < MOST_WORDS && (word.in = call->words[i]) != NULL; i++) argv[i + 1] = word.out;
   bool closed = (fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) != 0; /* only our own placeholder has that mark */
   dup2(null, STDIN_FILENO);
   if (words_fd >= 0 || closed) dup2(words_fd >= 0 ? words_fd : null, STDERR_FILENO);
@@ -73,27 +81,28 @@ static const char *find_line(char *words, const char *start) {
   return NULL;
 }
 
-static void say_why(int status, const char *directory, char *words) {
-  char name[16];
+static void say_why(int status, const struct tool_call *call, char *words) {
+  char name[16], failure[FAILURE_BYTES];
   const char *hint = find_line(words, "hint: "), *cause = find_line(words, "holdfast: ");
+  snprintf(failure, sizeof failure, call->failure, call->name);
   if (hint == NULL) hint = "try it by hand with 'holdfast open --project DIR'; 'holdfast doctor' checks the installation";
-  if (WIFSIGNALED(status)) say(hint, "cannot open the session of '%s': 'holdfast open' died of %s", directory, signal_name(WTERMSIG(status), name));
-  else if (WEXITSTATUS(status) == EXIT_NOT_FOUND) say("install holdfast and node, or put them on the PATH", "cannot open the session of '%s': 'holdfast' was not found", directory);
-  else if (cause != NULL) say(hint, "cannot open the session of '%s': %s", directory, cause);
-  else say(hint, "cannot open the session of '%s': 'holdfast open' ended with status %d", directory, WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) say(hint, "%s: 'holdfast %s' died of %s", failure, call->words[0], signal_name(WTERMSIG(status), name));
+  else if (WEXITSTATUS(status) == EXIT_NOT_FOUND) say("install holdfast and node, or put them on the PATH", "%s: 'holdfast' was not found", failure);
+  else if (cause != NULL) say(hint, "%s: %s", failure, cause);
+  else say(hint, "%s: 'holdfast %s' ended with status %d", failure, call->words[0], WEXITSTATUS(status));
 }
 
-static bool judge(int status, const char *directory, int words_fd) {
+static bool judge(int status, const struct tool_call *call, int words_fd) {
   char words[WORDS_BYTES];
   ssize_t length = words_fd < 0 ? 0 : pread(words_fd, words, sizeof words - 1, 0);
   words[length < 0 ? 0 : length] = '\0';
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return say_why(status, directory, words), false;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return say_why(status, call, words), false;
   /* A warning, since it did what it was asked for. */
   if (length > 0 && write(STDERR_FILENO, words, (size_t)length) < 0) return true;
   return true;
 }
 
-bool project_open(const char *directory) {
+static bool run_tool(const struct tool_call *call) {
   static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
   char path[DIRECTORY_BYTES];
   const char *tool = project_tool(path);
@@ -108,10 +117,20 @@ bool project_open(const char *directory) {
   sigprocmask(SIG_BLOCK, &watched, &before);
   int words_fd = isatty(STDERR_FILENO) ? -1 : (int)syscall(SYS_memfd_create, "holdfast-open", 1U /* MFD_CLOEXEC */);
   pid_t child = fork();
-  if (child == 0) become_tool(tool, directory, words_fd, &before);
-  if (child < 0) say(NULL, "cannot open the session of '%s': fork: %s", directory, strerror(errno));
-  bool opened = child > 0 && judge(await_tool(child, &watched), directory, words_fd);
+  if (child == 0) become_tool(tool, call, words_fd, &before);
+  if (child < 0) say(NULL, "cannot start 'holdfast %s': fork: %s", call->words[0], strerror(errno));
+  bool opened = child > 0 && judge(await_tool(child, &watched), call, words_fd);
   if (words_fd >= 0) close(words_fd);
   sigprocmask(SIG_SETMASK, &before, NULL);
   return opened;
+}
+
+bool project_open(const char *directory) {
+  struct tool_call call = {.words = {"open", "--project", directory}, .failure = "cannot open the session of '%s'", .name = directory};
+  return run_tool(&call);
+}
+
+bool session_open_again(const char *option, const char *name) {
+  struct tool_call call = {.words = {"reopen", "--if-stale", option, name}, .failure = "cannot open session '%s' again", .name = name};
+  return run_tool(&call);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "client_runtime.h"
 #include "client_socket.h"
 
-enum { BACKLOG_WAIT_MS = 30000, BACKLOG_LONGEST_NAP_MS = 16, SOCKET_PATH_BYTES = 108, READ_MAX_BYTES = 1 << 20 };
+enum { BACKLOG_WAIT_MS = 30000, BACKLOG_LONGEST_NAP_MS = 16, SOCKET_PATH_BYTES = 108, READ_MAX_BYTES = 1 << 20, TURN_NAP_MS = 20, TURN_WORD_MS = 1000 };
 
 static int no_project(const struct directory *directory) {
   say("name one with '--session NAME', or start in a directory with holdfast.toml, devenv.nix, flake.nix, shell.nix, .envrc, devbox.json, .flox, "
@@ -109,6 +110,40 @@ static bool is_trusted(const struct session *session, int socket) {
   return false;
 }
 
+bool session_reopen(const struct session *session) { return session_open_again(session->kind == SESSION_SOCKET ? "--socket" : "--", session->name); }
+
+/* The lock of whoever opens or closes it: ID.lock. -1: there is none. */
+static int open_lock(const struct session *session) {
+  static const char ending[] = ".sock";
+  char path[DIRECTORY_BYTES];
+  size_t length = session->kind == SESSION_SOCKET ? strlen(session->name) : 0;
+  if (session->kind != SESSION_SOCKET) {
+    snprintf(path, sizeof path, "%s.lock", session->id);
+    return session->runtime_fd < 0 ? -1 : openat(session->runtime_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  }
+  if (length >= sizeof path || length < sizeof ending || strcmp(session->name + length - (sizeof ending - 1), ending) != 0) return -1;
+  snprintf(path, sizeof path, "%.*s.lock", (int)(length - (sizeof ending - 1)), session->name);
+  return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+static bool is_locked(const struct session *session) {
+  int fd = open_lock(session);
+  if (fd < 0) return false;
+  bool locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return locked;
+}
+
+bool session_await_turn(const struct session *session) {
+  struct timespec nap = {.tv_nsec = TURN_NAP_MS * 1000000L};
+  long waited_ms = 0;
+  for (; is_locked(session); waited_ms += TURN_NAP_MS) {
+    if (waited_ms == TURN_WORD_MS && isatty(STDERR_FILENO)) say(NULL, "session '%s' is being opened or closed: waiting", session->name);
+    nanosleep(&nap, NULL);
+  }
+  return waited_ms > 0;
+}
+
 int session_connect(struct session *session) {
   bool opened = false;
   for (;;) {
@@ -118,6 +153,7 @@ int session_connect(struct session *session) {
     if (socket >= 0) close(socket);
     if (result == 0) return -1;
     bool absent = result == -ENOENT || result == -ECONNREFUSED;
+    if (absent && session->kind != SESSION_PROJECT && session_await_turn(session)) continue;
     if (session->kind != SESSION_PROJECT || !absent || opened) return say_not_connected(session, result), -1;
     if (!project_open(session->name)) return -1;
     opened = true;

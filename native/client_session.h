@@ -26,6 +26,12 @@ int session_choose(const struct options *options, const struct directory *direct
  * session that nobody serves is opened first. */
 int session_connect(struct session *session);
 
+/* Enters the environment of a session again that is stale; waits for its commands to end. False: it was said why not. */
+bool session_reopen(const struct session *session);
+
+/* True, after a wait, where another process was just opening or closing the session: a connection is worth another try. */
+bool session_await_turn(const struct session *session);
+
 /* The file ID.SUFFIX of the runtime directory, read whole and NUL-terminated into a block that the caller frees; NULL: none. */
 char *session_read(const struct session *session, const char *suffix);
 

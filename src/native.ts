@@ -53,6 +53,7 @@ interface Addon {
   followParent(signal: number): number;
   setsid(): number;
   umask(): number;
+  renewStamps(paths: Buffer, places: number, stamps: BigInt64Array, moved: Int32Array): number;
   startPoller(callback: (count: number) => void, ready: Int32Array): number;
   watch(fd: number, events: number, change: number): number;
   /** Test builds only: native/fault.h. */
@@ -192,6 +193,25 @@ export function lockFile(path: string | Buffer, wait: boolean): number | undefin
 /** A directory as a place to start from (O_PATH, never through a link), owned by the caller. @throws ENOTDIR, ELOOP, ENOENT. */
 export function openDirectory(path: string | Buffer): number {
   return check(addon.openDirectory(bytes(path)), 'open');
+}
+
+/** Numbers of one file in `stamps`: native/stamp.h. */
+const STAMP_NUMBERS = 5;
+
+/** What `findMoved` remembers of files: for `count` paths, none of which has been looked at. */
+export function newStamps(count: number): BigInt64Array {
+  return new BigInt64Array(STAMP_NUMBERS * count);
+}
+
+/**
+ * Looks at files by stat(2), and remembers what it saw. Cheap enough for every request.
+ *
+ * @param paths each ended by a NUL. @param places of how many, at the end of `paths`, it matters only which file it is.
+ * @param moved gets the numbers of those that are not as they were at the last look; as long as there are paths.
+ * @returns how many that are.
+ */
+export function findMoved(paths: Buffer, places: number, stamps: BigInt64Array, moved: Int32Array): number {
+  return check(addon.renewStamps(paths, places, stamps, moved), 'stat');
 }
 
 /** Closes a descriptor that the caller owns. */

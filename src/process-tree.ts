@@ -74,6 +74,12 @@ export function descendantsOf(root: number): ProcessFacts[] {
   return found;
 }
 
+/** Whether `pid` is `ancestor`, or came of it, as far as it has not changed its parent. */
+export function descendsFrom(pid: number, ancestor: number): boolean {
+  for (let at = pid; at > 1; at = findProcess(at)?.ppid ?? 0) if (at === ancestor) return true;
+  return false;
+}
+
 /** The living members of a process group. */
 export function groupMembers(pgid: number): ProcessFacts[] {
   return livingProcesses().filter((process) => process.pgid === pgid);

@@ -21,7 +21,7 @@ export interface ConnectionHost {
   /** Takes `fds`. `undefined`: it was refused, and told so. */
   run(run: RunRequest, fds: readonly number[], reply: Reply): Request | undefined;
   /** @throws Refused for what it does not know. */
-  control(request: JsonObject): JsonObject | Promise<JsonObject>;
+  control(request: JsonObject, peerPid: number): JsonObject | Promise<JsonObject>;
   opened(connection: Connection): void;
   closed(connection: Connection): void;
   /** The session is to last no longer than this connection. */
@@ -149,7 +149,7 @@ export class Connection implements Reply {
 
   async #answer(request: JsonObject): Promise<void> {
     try {
-      this.send(encodeAnswer(await this.#host.control(request)));
+      this.send(encodeAnswer(await this.#host.control(request, this.peerPid)));
     } catch (error) {
       this.send(refusalOf(error));
     }

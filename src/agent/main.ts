@@ -9,6 +9,7 @@ import { type Captured, filterFunctions, readSnapshot } from './captured.js';
 import { SessionCgroup } from './cgroup.js';
 import { Connection } from './connection.js';
 import { type ContainmentMaker, groups } from './containment.js';
+import { Freshness } from './freshness.js';
 import { Keep } from './keep.js';
 import { Listener } from './listener.js';
 import { Readiness } from './readiness.js';
@@ -18,7 +19,8 @@ import { Wardens } from './warden.js';
 
 const SIGTERM = 15;
 const RLIMIT_NOFILE = 7;
-/** A session that nobody can reach any more, since its runtime directory was removed, would otherwise stay for ever. */
+const LOCK_TRIES = 20;
+/** A session that nobody can reach any more, since its runtime directory or its project was removed, would otherwise stay for ever. */
 const REACHABLE_CHECK_MS = 10_000;
 
 /**
@@ -63,6 +65,8 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     idleTimeoutMs: settings.idleTimeoutMs,
     containment,
     isOwned: settings.isOwned,
+    freshness: new Freshness(settings),
+    onStale: settings.onStale,
     facts: { definition: settings.definition },
   });
   const listener = new Listener(`${stem}.sock`, (fd) => Connection.serve(session, fd));
@@ -78,7 +82,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     };
   });
   const watching = setInterval(() => {
-    if (!listener.isReachable() || session.isForsaken) session.onStop(undefined);
+    if (!listener.isReachable() || session.isForsaken || session.isDeserted) session.onStop(undefined);
   }, REACHABLE_CHECK_MS);
   void ended.then(() => clearInterval(watching));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => session.onStop(undefined));
@@ -108,7 +112,8 @@ function capturedOf(stem: string, capture: Capture, settings: AgentSettings): Ca
 function tidy(stem: string): void {
   let lock: number | undefined;
   try {
-    lock = lockFile(`${stem}.lock`, false);
+    // A client that looks whether it is held holds it for an instant.
+    for (let tries = 0; lock === undefined && tries < LOCK_TRIES; tries++) lock = lockFile(`${stem}.lock`, false);
   } catch {
     return; // the directory is gone, and they with it
   }

@@ -68,6 +68,8 @@ export interface Reply {
   end(): void;
   /** Whether nobody reads any more, though that has not been told yet. */
   readonly isPeerGone?: boolean;
+  /** The process that asks; 0 or absent: not known. */
+  readonly peerPid?: number;
   /** Lets a peer go on that has stopped itself, as it does when told of its target's stop: only so can it read what was sent. */
   wake?(): void;
 }

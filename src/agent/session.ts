@@ -1,18 +1,20 @@
 // The agent's whole state: which requests run or wait, whether it serves or stops, when it has idled long enough. DESIGN section 4.
 
 import { readFileSync } from 'node:fs';
-import { type ChildChange, closeFds, watchChildren } from '../native.js';
-import { descendantsOf, endAll } from '../process-tree.js';
-import { encodeQueued } from '../protocol/agent-message.js';
+import { type ChildChange, closeFds, isTty, watchChildren } from '../native.js';
+import { descendantsOf, descendsFrom, endAll } from '../process-tree.js';
+import { encodeNotice, encodeQueued } from '../protocol/agent-message.js';
 import type { JsonObject } from '../protocol/json.js';
 import { RefusalCode } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { Admission } from './admission.js';
 import { type Connection, type ConnectionHost, Refused, refusalOf } from './connection.js';
 import type { Containment, ContainmentMaker } from './containment.js';
+import type { Freshness } from './freshness.js';
 import { Jobs } from './jobs.js';
 import { type Reply, Request, type RequestHost } from './request.js';
 import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
+import { StalePolicy } from './stale-policy.js';
 import { Trace } from './trace.js';
 
 export interface SessionSettings {
@@ -28,6 +30,8 @@ export interface SessionSettings {
   containment: ContainmentMaker;
   /** It lasts no longer than a program that has said so (`own`). */
   isOwned: boolean;
+  freshness: Freshness;
+  onStale: string;
   /** Told by status, as it is. */
   facts: JsonObject;
 }
@@ -42,6 +46,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
   readonly #admission: Admission<Request>;
   readonly #jobs: Jobs;
   readonly #trace: Trace;
+  readonly #stalePolicy: StalePolicy;
   readonly #live = new Set<Request>();
   readonly #byPid = new Map<number, Request>();
   readonly #connections = new Set<Connection>();
@@ -66,6 +71,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
     // A warden starts its target itself, and is small.
     const isOurChild = settings.containment.kind !== 'warden';
     this.#trace = new Trace(() => (isOurChild ? process.resourceUsage().maxRSS : 0));
+    this.#stalePolicy = new StalePolicy(settings.name, settings.onStale);
     watchChildren((change) => this.changed(change));
     this.#restIfIdle();
   }
@@ -77,7 +83,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
   // --- requests ---
 
   run(run: RunRequest, fds: readonly number[], reply: Reply): Request | undefined {
-    const refusal = this.#findRefusal(run);
+    const refusal = this.#findRefusal(run) ?? this.#findStaleness(run, fds, reply);
     if (refusal !== undefined) {
       closeFds(fds);
       reply.send(refusalOf(refusal));
@@ -109,6 +115,19 @@ export class AgentSession implements RequestHost, ConnectionHost {
         `the directory '${run.cwd.toString()}' is inside a process`,
         'name the directory by its own path',
       );
+    return undefined;
+  }
+
+  /** Tells what is only to be told by itself. */
+  #findStaleness(run: RunRequest, fds: readonly number[], reply: Reply): Refused | undefined {
+    const changes = this.#settings.freshness.look();
+    if (changes.length === 0) return undefined;
+    const verdict = this.#stalePolicy.judge(changes, {
+      isInside: () => isInside(reply.peerPid),
+      isSeen: () => run.fds.some((number, index) => number === STDERR && isTty(fds[index] ?? -1)),
+    });
+    if (verdict.kind === 'refuse') return new Refused(verdict.code, verdict.message, verdict.hint);
+    if (verdict.kind === 'tell') reply.send(encodeNotice(verdict));
     return undefined;
   }
 
@@ -195,7 +214,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
     return this.#settings.isOwned && this.#owners.size === 0 && Date.now() - this.#startedAt > OWNER_MS;
   }
 
-  control(request: JsonObject): JsonObject | Promise<JsonObject> {
+  control(request: JsonObject, peerPid = 0): JsonObject | Promise<JsonObject> {
     this.#restIfIdle();
     switch (request['op']) {
       case 'status':
@@ -208,7 +227,12 @@ export class AgentSession implements RequestHost, ConnectionHost {
         return this.#job(request['action'], request['id'], request['seen']);
       case 'trace':
         return this.#traced(request['action']);
+      case 'inputs':
+        return { inputs: this.#settings.freshness.inputs };
       case 'stop':
+        // Decided and done in one turn: no command can come in between.
+        if (request['ifIdle'] === true && this.#live.size > 0) return this.#busy(peerPid);
+        if (request['ifIdle'] === true) this.#state = 'stopping';
         setImmediate(() => this.onStop(typeof request['graceMs'] === 'number' ? request['graceMs'] : undefined));
         return { stopping: true };
       default:
@@ -238,6 +262,11 @@ export class AgentSession implements RequestHost, ConnectionHost {
     }
   }
 
+  #busy(peerPid: number): JsonObject {
+    const queued = this.#admission.queued.length;
+    return { stopping: false, running: this.#live.size - queued, queued, isInside: isInside(peerPid) };
+  }
+
   #status(): JsonObject {
     return {
       protocol: 1,
@@ -253,6 +282,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
       rssBytes: residentBytes(),
       containment: this.#settings.containment.kind,
       tracing: this.#trace.isOn,
+      stale: this.#settings.freshness.look(),
       ...this.#settings.facts,
     };
   }
@@ -270,6 +300,11 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   #onIdle(): void {
     if (this.#live.size === 0) this.onStop(undefined);
+  }
+
+  /** It belongs to a directory that is not there any more, and nothing runs in it. */
+  get isDeserted(): boolean {
+    return this.#live.size === 0 && this.#settings.freshness.isDeserted;
   }
 
   /** Ends every request, then everything any of them left; resolves when nothing of the session lives but the agent. */
@@ -298,4 +333,11 @@ export class AgentSession implements RequestHost, ConnectionHost {
 function residentBytes(): number {
   const found = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync('/proc/self/status', 'latin1'));
   return Number(found?.[1] ?? 0) * 1024;
+}
+
+const STDERR = 2;
+
+/** Whether it is one of the targets, or came of one: all of them descend from the agent, to which even orphans come. */
+function isInside(peerPid: number | undefined): boolean {
+  return peerPid !== undefined && descendsFrom(peerPid, process.pid);
 }

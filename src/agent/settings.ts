@@ -3,6 +3,7 @@
 import { fstatSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { closeFd, openDirectory } from '../native.js';
+import type { InputHash, Place } from '../session/record.js';
 import type { Pairs } from './base-environment.js';
 
 export interface AgentSettings {
@@ -14,6 +15,11 @@ export interface AgentSettings {
   maxQueue: number;
   idleTimeoutMs: number | null;
   containment: string;
+  onStale: string;
+  inputs: InputHash[];
+  sources: InputHash[];
+  /** Absent: the session belongs to no directory. */
+  place: Place | undefined;
   declared: Pairs;
   weak: Pairs;
   pathPrepend: string[];
@@ -54,6 +60,20 @@ function listOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
+function inputsOf(value: unknown): InputHash[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((each: unknown) => {
+    const { path, sha256 } = fieldsOf(each, 'input');
+    return { path: String(path), sha256: typeof sha256 === 'string' ? sha256 : null };
+  });
+}
+
+function placeOf(value: unknown): Place | undefined {
+  if (value === undefined) return undefined;
+  const { path, identity } = fieldsOf(value, 'place');
+  return { path: String(path), identity: String(identity) };
+}
+
 /**
  * A file of the opener's. It says what every command will have in its environment, so it must be from a directory of our own alone:
  * where others may move directories about, the path can lead to another one by now than when the opener looked.
@@ -88,6 +108,10 @@ export function readSettings(path: string): AgentSettings {
     maxQueue: numberOf(definition, 'maxQueue'),
     idleTimeoutMs: typeof idle === 'number' ? idle : null,
     containment: String(definition['containment'] ?? 'auto'),
+    onStale: String(definition['onStale'] ?? 'warn'),
+    inputs: inputsOf(record['inputs']),
+    sources: inputsOf(record['sources']),
+    place: placeOf(record['place']),
     declared: pairsOf(record['declared']),
     weak: pairsOf(record['weak']),
     pathPrepend: listOf(prepend),

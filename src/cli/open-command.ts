@@ -2,50 +2,36 @@
 
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { constants } from 'node:os';
 
-import { chooseSession } from '../config/choose.js';
+import { chooseOpening } from '../config/choose.js';
 import { HoldfastError } from '../errors.js';
 import type { SessionDefinition } from '../session/definition.js';
-import { Interrupted } from './ending.js';
+import { showEntering } from './entering.js';
 import { settingsFromFlags } from './flag-settings.js';
 import { stayUntilEnd } from './foreground.js';
 import type { OpenFlags } from './open.js';
-import { ProgressLine, printable } from './progress.js';
 import { openFresh } from './stale.js';
-
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 export async function openCommand(name: string | undefined, flags: OpenFlags, launcher: readonly string[]): Promise<void> {
   refuseBytesThatAreNoText();
-  const definition = chooseSession({
+  const { definition, origin } = chooseOpening({
     name,
     config: flags.config,
     project: flags.project,
     settings: settingsFromFlags({ ...flags }, launcher),
   });
   refuseUnbuilt(definition);
-  const interruption = new Interruption();
-  const progress = new ProgressLine(process.stderr, definition.name);
-  try {
-    const { pid } = await openFresh(definition, {
-      progress: (line) => progress.say(line),
-      warn: (message) => progress.interrupt(`holdfast: ${printable(message)}\n`),
-      signal: interruption.signal,
-    });
-    progress.end();
-    if (flags.foreground) await stayUntilEnd(definition.name, pid, interruption.signal);
-  } catch (error) {
-    if (interruption.number !== undefined) throw new Interrupted(interruption.number);
-    throw error;
-  } finally {
-    progress.end();
-    interruption.end();
-  }
+  await showEntering(
+    definition.name,
+    (options) => openFresh(definition, { ...options, origin }),
+    async ({ pid }, signal) => {
+      if (flags.foreground) await stayUntilEnd(definition.name, pid, signal);
+    },
+  );
 }
 
 /** Declared as they will be, and not there yet: entering something else in their name would be worse. */
-function refuseUnbuilt({ name, mode }: SessionDefinition): void {
+export function refuseUnbuilt({ name, mode }: SessionDefinition): void {
   if (mode !== 'wrap') return;
   throw new HoldfastError('UNSUPPORTED', `session '${name}' has mode "${mode}", which this version cannot open`, {
     hint: 'mode "session" enters what a launcher enters',
@@ -58,27 +44,4 @@ function refuseBytesThatAreNoText(): void {
   throw new HoldfastError('USAGE', 'an argument is not UTF-8', {
     hint: 'a launcher can be put into a script; a project needs a directory whose name is UTF-8',
   });
-}
-
-/** The first stop signal, remembered and made an abort; later ones change nothing, since the undoing is under way. */
-class Interruption {
-  readonly #controller = new AbortController();
-  number: number | undefined;
-
-  readonly #onSignal = (signal: (typeof STOP_SIGNALS)[number]): void => {
-    this.number ??= constants.signals[signal];
-    this.#controller.abort();
-  };
-
-  constructor() {
-    for (const signal of STOP_SIGNALS) process.on(signal, this.#onSignal);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  end(): void {
-    for (const signal of STOP_SIGNALS) process.off(signal, this.#onSignal);
-  }
 }

@@ -14,6 +14,7 @@ import { addJobs } from './jobs.js';
 import { addList } from './list.js';
 import { addLogs } from './logs.js';
 import { addOpen } from './open.js';
+import { addReopen } from './reopen.js';
 import { addShim } from './shim.js';
 import { addStatus } from './status.js';
 import { addTrace } from './trace.js';
@@ -37,6 +38,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
     throw new CommanderError(0, 'commander.version', '');
   });
   addOpen(program, launcher);
+  addReopen(program);
   addClose(program);
   addList(program);
   addStatus(program);

@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 
+import type { Selection } from '../client/locate.js';
 import { signalName } from '../client/signal-name.js';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
@@ -32,10 +33,30 @@ interface End {
  */
 export async function openProject(directory: Buffer): Promise<number | undefined> {
   const name = directoryName(directory);
+  return await runTool({ words: ['open', '--project', name], failure: `cannot open the session of '${name}'` });
+}
+
+/** Likewise, for a session whose agent says that it is stale. Returns at once where another client has done it meanwhile. */
+export async function openAgain(selection: Selection): Promise<number | undefined> {
+  const name = (
+    selection.kind === 'socket' ? selection.path : selection.kind === 'session' ? selection.name : selection.directory
+  ).toString();
+  return await runTool({
+    words: ['reopen', '--if-stale', selection.kind === 'socket' ? '--socket' : '--', name],
+    failure: `cannot open session '${name}' again`,
+  });
+}
+
+interface ToolCall {
+  readonly words: readonly [command: string, ...string[]];
+  readonly failure: string;
+}
+
+async function runTool(call: ToolCall): Promise<number | undefined> {
   // Nothing of the caller's may live on in the environment that is opened.
   closeOnExecFrom(STDERR + 1);
   const output = isTty(STDERR) ? STDERR : 'pipe';
-  const child = spawn(process.execPath, [installed.cli, 'open', '--project', name], { stdio: ['ignore', output, output] });
+  const child = spawn(process.execPath, [installed.cli, ...call.words], { stdio: ['ignore', output, output] });
   let deadly: NodeJS.Signals | undefined;
   const passOn = (signal: NodeJS.Signals): void => {
     deadly = signal;
@@ -45,7 +66,7 @@ export async function openProject(directory: Buffer): Promise<number | undefined
   try {
     const end = await endOf(child);
     if (deadly !== undefined) return constants.signals[deadly];
-    if (end.code !== 0) throw launchError(name, end);
+    if (end.code !== 0) throw launchError(call, end);
     // A warning, since it did what it was asked for.
     if (end.words !== '') writeSync(STDERR, end.words);
     return undefined;
@@ -70,13 +91,13 @@ function endOf(child: ChildProcess): Promise<End> {
 }
 
 /** The tool's cause and cure, "holdfast: CAUSE" and "hint: CURE", a line each. */
-export function launchError(name: string, { code, signal, words }: End): HoldfastError {
+export function launchError({ words: [command], failure }: ToolCall, { code, signal, words }: End): HoldfastError {
   const cause = /^holdfast: (.*)$/m.exec(words)?.[1];
   const hint =
     /^hint: (.*)$/m.exec(words)?.[1] ?? "try it by hand with 'holdfast open --project DIR'; 'holdfast doctor' checks the installation";
   const fault =
     signal !== null
-      ? `'holdfast open' died of ${signalName(constants.signals[signal])}`
-      : (cause ?? `'holdfast open' ended with status ${code}`);
-  return new HoldfastError('LAUNCH_FAILED', `cannot open the session of '${name}': ${fault}`, { hint });
+      ? `'holdfast ${command}' died of ${signalName(constants.signals[signal])}`
+      : (cause ?? `'holdfast ${command}' ended with status ${code}`);
+  return new HoldfastError('LAUNCH_FAILED', `${failure}: ${fault}`, { hint });
 }

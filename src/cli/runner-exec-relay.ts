@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 
 import { Conversation, type ConversationRequest, type Result } from '../client/conversation.js';
 import type { HoldfastError } from '../errors.js';
-import type { Spawned } from '../protocol/messages.js';
+import type { Notice, Spawned } from '../protocol/messages.js';
 
 export type Ended =
   | { readonly kind: 'result'; readonly result: Result }
@@ -18,6 +18,7 @@ export type Ended =
 export interface RelayOptions {
   /** Above it the agent is not believed to keep the deadline; `undefined`: no deadline. */
   readonly overdueMs: number | undefined;
+  onNotice(notice: Notice): void;
   /** It has waited for its turn for a second. */
   onQueued(position: number): void;
   /** The target runs. Called once. */
@@ -58,6 +59,7 @@ export class Relay {
       this.#overdueTimer = setTimeout(() => this.#end({ kind: 'overdue' }), Math.min(options.overdueMs, MAX_TIMER_MS));
     }
     this.#conversation = new Conversation(socket, request, {
+      onNotice: (notice) => options.onNotice(notice),
       onQueued: (position) => {
         clearTimeout(this.#queuedTimer);
         this.#queuedTimer = setTimeout(() => options.onQueued(position), QUEUED_WORD_MS);

@@ -19,12 +19,14 @@ import {
   exitOfTooLarge,
 } from '../client/exit-policy.js';
 import { type Selection, selectSession } from '../client/locate.js';
+import { ReopenError } from '../client/refusal.js';
+import { awaitTurn } from '../client/turn.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd, dieBySignal, isTty } from '../native.js';
 import { encodeRun, ProtocolError } from '../protocol/messages.js';
 import { collectDescriptors, isGiven, type Passed, releaseDescriptors, releaseHungUpTerminal } from './runner-exec-descriptors.js';
 import { findJobserver, type Jobserver } from './runner-exec-jobserver.js';
-import { openProject } from './runner-exec-open.js';
+import { openAgain, openProject } from './runner-exec-open.js';
 import { parseOptions, type RunnerOptions } from './runner-exec-options.js';
 import { type Ended, Relay } from './runner-exec-relay.js';
 import { openReport, writeReport } from './runner-exec-report.js';
@@ -141,8 +143,13 @@ class RunnerExec {
         this.#relay?.stop();
         continue;
       }
-      if (tries === MAX_TRIES || selection.kind !== 'project' || !isToBeRepeated(ended)) return this.#conclude(ended, selection);
+      const stale = isStale(ended);
+      if (tries === MAX_TRIES || !(stale || (isCut(ended) && (await isToBeRepeated(selection, reached.address))))) {
+        return this.#conclude(ended, selection);
+      }
       this.#relay?.stop();
+      const signal = stale ? await openAgain(selection) : undefined;
+      if (signal !== undefined) return { kind: 'signal', signal };
     }
   }
 
@@ -166,6 +173,7 @@ class RunnerExec {
         { frame: encodeRun(request), fds, detach, session: address.label },
         {
           overdueMs: timeoutMs === undefined ? undefined : timeoutMs + (killGraceMs ?? UNKNOWN_GRACE_MS) + DEADLINE_SLACK_MS,
+          onNotice: ({ message, hint }) => say(message, hint),
           onQueued: (position) => {
             if (isTty(2)) say(`'${toText(this.#options.command[0] ?? '')}' waits for its turn, at position ${position}`, undefined);
           },
@@ -224,11 +232,14 @@ function labelOf(selection: Selection): string {
 /** A connected socket; or the signal that came while a project's session was opened first, as nobody served it. */
 async function reach(selection: Selection): Promise<{ socket: number; address: SessionAddress } | { signal: number }> {
   const address = addressOf(selection);
-  try {
-    return { socket: await connect(address), address };
-  } catch (error) {
-    const absent = error instanceof HoldfastError && error.code === 'NO_SESSION';
-    if (selection.kind !== 'project' || !absent) throw error;
+  for (;;) {
+    try {
+      return { socket: await connect(address), address };
+    } catch (error) {
+      const absent = error instanceof HoldfastError && error.code === 'NO_SESSION';
+      if (absent && selection.kind === 'project') break;
+      if (!absent || !(await awaitTurn(address))) throw error;
+    }
   }
   const signal = await openProject(selection.directory);
   return signal === undefined ? { socket: await connect(address), address } : { signal };
@@ -240,8 +251,18 @@ function connect(address: SessionAddress): Promise<number> {
   });
 }
 
+/** Its agent wants it to be opened again. */
+function isStale(ended: Ended): boolean {
+  return ended.kind === 'failure' && ended.error instanceof ReopenError;
+}
+
+/** A project's session ends when it idles, and any session when it is opened again: then a request is given to the next one. */
+async function isToBeRepeated(selection: Selection, address: SessionAddress): Promise<boolean> {
+  return selection.kind === 'project' || (await awaitTurn(address));
+}
+
 /** Nothing of it was done. */
-function isToBeRepeated(ended: Ended): boolean {
+function isCut(ended: Ended): boolean {
   if (ended.kind === 'failure') return ended.error.code === 'SESSION_STOPPING';
   if (ended.kind !== 'result' || ended.result.kind !== 'ended') return false;
   const { outcome } = ended.result;

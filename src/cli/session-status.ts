@@ -3,8 +3,9 @@
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
+import { staleOf } from '../session/agent-probe.js';
 import { control } from '../session/control.js';
-import { isStale } from '../session/freshness.js';
+import type { Change } from '../session/freshness.js';
 import { readOpened } from '../session/opened.js';
 
 const TIMEOUT_MS = 5000;
@@ -33,6 +34,8 @@ export interface SessionStatus extends AgentStatus {
   readonly directory: string;
   /** An input is no longer what it was when the environment was entered. */
   readonly stale: boolean;
+  /** Which, and how. */
+  readonly changes: readonly Change[];
 }
 
 /** An agent of another version may say more. */
@@ -62,5 +65,6 @@ export async function sessionStatus(name: string): Promise<SessionStatus> {
   const { record, socket, log } = readOpened(name);
   const { mode, directory } = record.definition;
   const { pid, name: own, state, ...rest } = parsed.output;
-  return { pid, socket, log, name: own, mode, directory, state, stale: isStale(record), ...rest };
+  const changes = staleOf(answer);
+  return { pid, socket, log, name: own, mode, directory, state, stale: changes.length > 0, changes, ...rest };
 }

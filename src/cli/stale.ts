@@ -1,16 +1,11 @@
-// A session that is open already, while files that its environment is made of have changed: `on_stale`.
-
-import { setTimeout as sleep } from 'node:timers/promises';
+// `holdfast open` of a session that is open already, while what its environment was made of has changed: `on_stale`.
 
 import { HoldfastError } from '../errors.js';
-import { closeSession } from '../session/close.js';
+import { findLiveAgent } from '../session/agent-probe.js';
 import type { SessionDefinition } from '../session/definition.js';
-import { changedInputs } from '../session/freshness.js';
+import { changesText } from '../session/freshness.js';
 import { type OpenedSession, type OpenOptions, openSession } from '../session/open.js';
-import { readOpened } from '../session/opened.js';
-import { sessionStatus } from './session-status.js';
-
-const DRAIN_POLL_MS = 200;
+import { reopenSession } from '../session/reopen.js';
 
 /**
  * Opens a session, or does with a stale one what its definition says: reopening waits for the commands that run in it.
@@ -18,32 +13,31 @@ const DRAIN_POLL_MS = 200;
  * @throws {HoldfastError} `STALE`, and as `openSession`.
  */
 export async function openFresh(definition: SessionDefinition, options: OpenOptions): Promise<OpenedSession> {
-  const opened = await openSession(definition, options);
-  if (opened.opened) return opened;
-  const changed = changedInputs(readOpened(definition.name).record);
-  if (changed.length === 0) return opened;
-  const what = `session '${definition.name}' is stale: ${changed.map((path) => `'${path}'`).join(', ')} changed since it was entered`;
+  const { name } = definition;
+  let opened: OpenedSession;
+  try {
+    opened = await openSession(definition, options);
+  } catch (error) {
+    if (!(await isOutdated(definition, error))) throw error;
+    return reopenSession(definition, { ...options, ifStale: true });
+  }
+  if (opened.stale.length === 0) return opened;
+  const what = `session '${name}' is stale: ${changesText(opened.stale)} since it was entered`;
+  const hint = `'holdfast reopen ${name}' enters it again`;
   switch (definition.onStale) {
     case 'warn':
-      process.stderr.write(`holdfast: ${what}\nhint: 'holdfast close ${definition.name}', then open it again\n`);
+      process.stderr.write(`holdfast: ${what}\nhint: ${hint}\n`);
       return opened;
     case 'refuse':
-      throw new HoldfastError('STALE', what, { hint: `'holdfast close ${definition.name}', then open it again` });
+      throw new HoldfastError('STALE', what, { hint });
     case 'reopen':
-      await drain(definition.name, options);
-      await closeSession(definition.name);
-      return openSession(definition, options);
+      return reopenSession(definition, { ...options, ifStale: true });
   }
 }
 
-/** Returns when nothing runs or waits in the session. */
-async function drain(name: string, { progress, signal }: OpenOptions): Promise<void> {
-  const startedAt = performance.now();
-  for (;;) {
-    const { running, queued } = await sessionStatus(name);
-    if (running + queued === 0) return;
-    progress?.(`it is stale: waiting for the end of ${running + queued} commands in it`, performance.now() - startedAt);
-    // Rejects when interrupted: the session stays as it is.
-    await sleep(DRAIN_POLL_MS, undefined, signal === undefined ? {} : { signal });
-  }
+/** A definition is made of files, too: where one of those has changed, another definition is what that leads to, and no mistake. */
+async function isOutdated({ name, onStale }: SessionDefinition, error: unknown): Promise<boolean> {
+  if (onStale !== 'reopen' || !(error instanceof HoldfastError) || error.code !== 'ALREADY_OPEN') return false;
+  const live = await findLiveAgent(name);
+  return live === undefined || live.stale.length > 0;
 }

@@ -21,8 +21,12 @@ const CODE_OF: Readonly<Record<RefusalName, HoldfastErrorCode>> = {
   WRAPPER: 'WRAPPER_FAILED',
 };
 
+/** The session is stale, and is to be opened again by who can: `holdfast reopen --if-stale`. */
+export class ReopenError extends HoldfastError {}
+
 /** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. @param session its name, for a request. */
 export function refusalError(refusal: Refusal, session?: string): HoldfastError {
   const message = session === undefined ? refusal.message : `session '${session}' refused: ${refusal.message}`;
-  return new HoldfastError(CODE_OF[refusalName(refusal.code)], message, refusal.hint === '' ? {} : { hint: refusal.hint });
+  const name = refusalName(refusal.code);
+  return new (name === 'REOPEN' ? ReopenError : HoldfastError)(CODE_OF[name], message, refusal.hint === '' ? {} : { hint: refusal.hint });
 }

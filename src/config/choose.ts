@@ -9,9 +9,10 @@ import { findProject, PROJECT_MARKERS, type ProjectMarker } from '../client/loca
 import { HoldfastError } from '../errors.js';
 import type { SessionDefinition } from '../session/definition.js';
 import { findProvider } from '../session/launchers/providers.js';
+import type { SessionOrigin } from '../session/open.js';
 import { ENTRY_KEYS, findContradiction } from './contradiction.js';
 import { defineSession } from './define.js';
-import { settleFlags, settleSession } from './extends.js';
+import { filesBehind, filesBehindFlags, settleFlags, settleSession } from './extends.js';
 import { type ConfigFile, readConfigFile, withAbsolutePaths } from './file.js';
 import { flagOf } from './keys.js';
 import { findNearest } from './nearest.js';
@@ -35,18 +36,46 @@ interface Declared {
   readonly settings: SessionSettings;
   /** The session belongs to a directory, and is opened again by whoever needs it. */
   readonly isProject: boolean;
+  /** What was read to know this, or would have been had it been there. */
+  readonly files: readonly string[];
+}
+
+export interface ChosenSession {
+  readonly definition: SessionDefinition;
+  /** For openSession: what a later opening starts from. */
+  readonly origin: SessionOrigin;
 }
 
 /** @throws {HoldfastError} `USAGE`, `CONFIG_INVALID`, `CONFIG_UNREADABLE`, `NO_PROJECT`, `NO_SESSION`, `NAME_INVALID`. */
 export function chooseSession(request: OpenRequest): SessionDefinition {
-  const flags = settleFlags(withAbsolutePaths(request.settings, process.cwd()), process.cwd());
+  return chooseOpening(request).definition;
+}
+
+/** @throws as chooseSession. */
+export function chooseOpening(request: OpenRequest): ChosenSession {
+  const typed = withAbsolutePaths(request.settings, process.cwd());
+  const flags = settleFlags(typed, process.cwd());
   const declared = findDeclared({ ...request, settings: flags });
   const settings = overlay(declared.settings, flags);
   const contradiction = findContradiction(settings);
   if (contradiction !== undefined) {
     throw new HoldfastError('USAGE', `${contradiction.message} (${flagOf(contradiction.key)})`, { hint: contradiction.hint });
   }
-  return defineSession(settings, declared);
+  const { name, config, project } = request;
+  const lasting = {
+    name,
+    settings: typed,
+    config: config === undefined ? undefined : resolve(config),
+    project: config === undefined || project !== undefined ? declared.directory : undefined,
+  };
+  return {
+    definition: defineSession(settings, declared),
+    origin: {
+      request: lasting,
+      files: [...declared.files, ...filesBehindFlags(typed)],
+      ...(declared.isProject ? { place: declared.directory } : {}),
+    },
+  };
 }
 
 function findDeclared(request: OpenRequest): Declared {
@@ -57,8 +86,8 @@ function findDeclared(request: OpenRequest): Declared {
   const from = request.name !== undefined && named === undefined ? realpathSync(request.name) : start;
   if (config !== undefined) return fromFile(config, request.name, request.project === undefined ? undefined : start);
   if (request.name !== undefined && saysWhatIsEntered(settings)) {
-    if (named !== undefined) return { name: named, directory: start, settings: {}, isProject: false };
-    return { name: from, directory: from, settings: {}, isProject: true };
+    if (named !== undefined) return { name: named, directory: start, settings: {}, isProject: false, files: [] };
+    return { name: from, directory: from, settings: {}, isProject: true, files: [] };
   }
   if (named !== undefined) return fromNearestFile(named, from);
   return fromProject(from, settings);
@@ -71,11 +100,18 @@ function fromFile(path: string, name: string | undefined, directory: string | un
     if (basename(path) !== FILE_NAME || file.session === undefined) {
       throw new HoldfastError('USAGE', `a session from '${path}' needs a name`, { hint: `holdfast open NAME --config ${path}` });
     }
-    return { name: home, directory: directory ?? home, settings: settleSession(file, undefined) ?? {}, isProject: true };
+    const settings = settleSession(file, undefined) ?? {};
+    return { name: home, directory: directory ?? home, settings, isProject: true, files: filesBehind(file, undefined) };
   }
   const settings = settleSession(file, name) ?? settleSession(file, undefined);
   if (settings === undefined) throw undeclared(name, file);
-  return { name, directory: directory ?? home, settings, isProject: false };
+  return {
+    name,
+    directory: directory ?? home,
+    settings,
+    isProject: false,
+    files: filesBehind(file, file.sessions.has(name) ? name : undefined),
+  };
 }
 
 function fromNearestFile(name: string, start: string): Declared {
@@ -85,7 +121,7 @@ function fromNearestFile(name: string, start: string): Declared {
       const file = readConfigFile(path);
       const settings = settleSession(file, name);
       if (settings === undefined) throw undeclared(name, file);
-      return { name, directory, settings, isProject: false };
+      return { name, directory, settings, isProject: false, files: filesBehind(file, name) };
     }
     if (directory === dirname(directory)) break;
   }
@@ -110,11 +146,14 @@ function fromProject(start: string, flags: SessionSettings): Declared {
   const path = join(directory, FILE_NAME);
   const file = project.marker === FILE_NAME ? readConfigFile(path) : undefined;
   const settings = (file === undefined ? undefined : settleSession(file, undefined)) ?? {};
-  if (saysWhatIsEntered(settings) || saysWhatIsEntered(flags)) return { name: directory, directory, settings, isProject: true };
+  const files = file === undefined ? [path] : filesBehind(file, undefined);
+  if (saysWhatIsEntered(settings) || saysWhatIsEntered(flags)) return { name: directory, directory, settings, isProject: true, files };
   const marker = findMarkerBeside(directory);
   if (marker !== undefined) {
     const { provider } = findProvider(directory, marker);
-    return { name: directory, directory, settings: { ...settings, provider }, isProject: true };
+    // One that comes and is stronger makes another environment of the project.
+    const stronger = PROJECT_MARKERS.slice(0, PROJECT_MARKERS.indexOf(marker)).map((each) => join(directory, each));
+    return { name: directory, directory, settings: { ...settings, provider }, isProject: true, files: [...files, ...stronger] };
   }
   const names = [...(file?.sessions.keys() ?? [])];
   const hint =

@@ -55,6 +55,18 @@ export function settleFlags(flags: SessionSettings, directory: string): SessionS
   return overlay(movedFrom(directoryOf(file), base, directory), own);
 }
 
+/** The files that a table and all that it extends are in; absolute paths. To be asked of what settles. */
+export function filesBehind(file: ConfigFile, name: string | undefined): string[] {
+  const first = findLink(file, name);
+  return [...new Set([resolve(file.path), ...(first === undefined ? [] : chainFrom(first).map((link) => resolve(link.file.path)))])];
+}
+
+/** The same for flags. */
+export function filesBehindFlags({ extends: target }: SessionSettings): string[] {
+  const { path, name } = target === undefined ? { path: undefined, name: undefined } : parseTarget(target);
+  return path === undefined ? [] : filesBehind(readConfigFile(resolve(path)), name);
+}
+
 /** From the table itself to the one that stands alone. */
 function chainFrom(first: Link): Link[] {
   const chain = [first];

@@ -2,8 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import * as v from 'valibot';
+
 import { HoldfastError } from '../errors.js';
-import { ask } from './control.js';
+import { ask, type ControlAnswer } from './control.js';
+import type { Change } from './freshness.js';
 
 /** A healthy agent answers within a millisecond; this allows for a machine that is very busy. */
 const ANSWER_MS = 2_000;
@@ -15,6 +18,8 @@ export interface LiveAgent {
   readonly pid: number;
   /** What `status` tells of the session's definition. */
   readonly definition: unknown;
+  /** What is not as it was when the environment was entered. */
+  readonly stale: readonly Change[];
 }
 
 /**
@@ -27,7 +32,7 @@ export async function findLiveAgent(name: string): Promise<LiveAgent | undefined
   for (const deadline = performance.now() + STOPPING_MS; ; await sleep(STOPPING_POLL_MS)) {
     try {
       const { answer, agentPid } = await ask(name, { op: 'status' }, { timeoutMs: ANSWER_MS });
-      if (answer['state'] !== 'stopping') return { pid: agentPid, definition: answer['definition'] };
+      if (answer['state'] !== 'stopping') return { pid: agentPid, definition: answer['definition'], stale: staleOf(answer) };
       if (performance.now() >= deadline) {
         throw new HoldfastError('SESSION_STOPPING', `session '${name}' is still closing`, { hint: `end it with 'holdfast close ${name}'` });
       }
@@ -38,4 +43,12 @@ export async function findLiveAgent(name: string): Promise<LiveAgent | undefined
       if (error.code !== 'SESSION_LOST' || performance.now() >= deadline) throw error;
     }
   }
+}
+
+const CHANGES = v.array(v.object({ path: v.string(), how: v.picklist(['changed', 'new', 'gone', 'replaced']) }));
+
+/** What an agent says of its environment in its status. */
+export function staleOf(answer: ControlAnswer): readonly Change[] {
+  const parsed = v.safeParse(CHANGES, answer['stale']);
+  return parsed.success ? parsed.output : [];
 }

@@ -48,22 +48,32 @@ export async function closeSession(name: string, options: CloseOptions = {}): Pr
 
 async function closeLocked(place: SessionPlace, lock: SessionLock, options: CloseOptions): Promise<void> {
   try {
-    const record = findRecordLeniently(place.files.record);
-    const agent = await stopAgent(place.name, options);
-    if (agent === undefined && record === undefined) throw notOpen(place.name);
-    const graceMs = options.graceMs ?? record?.definition.killGraceMs ?? 0;
-    if (agent !== undefined)
-      await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS + (record?.held === undefined ? 0 : HELD_END_MS) : 0);
-    if (record !== undefined) {
-      await endLauncher(record, place.shown.stem, LAUNCHER_MS);
-      await endHeld(record, place.files.keep);
-    }
-    place.clear();
+    if (!(await endSession(place, options))) throw notOpen(place.name);
     rmSync(place.files.log, { force: true });
   } finally {
     // Also when there was nothing to close: asking made the lock's file.
     lock.releaseAndRemove();
   }
+}
+
+/**
+ * Ends what there is of a session, and removes its files but for the log and the lock, which the caller holds.
+ *
+ * @returns false: there was nothing.
+ */
+export async function endSession(place: SessionPlace, options: CloseOptions): Promise<boolean> {
+  const record = findRecordLeniently(place.files.record);
+  const agent = await stopAgent(place.name, options);
+  if (agent === undefined && record === undefined) return false;
+  const graceMs = options.graceMs ?? record?.definition.killGraceMs ?? 0;
+  if (agent !== undefined)
+    await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS + (record?.held === undefined ? 0 : HELD_END_MS) : 0);
+  if (record !== undefined) {
+    await endLauncher(record, place.shown.stem, LAUNCHER_MS);
+    await endHeld(record, place.files.keep);
+  }
+  place.clear();
+  return true;
 }
 
 interface AskedAgent extends ProcessFacts {

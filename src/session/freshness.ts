@@ -1,12 +1,18 @@
-// Whether the files that an environment is made of are as they were when it was entered. Told by content: a checkout or a touch
-// that changes nothing makes nothing stale.
+// Whether what an environment was made of is as it was when it was entered: the content of its inputs, and for a project, that its
+// directory is still the same one. Here: what is recorded, and what a change is. Who looks, and when: src/agent/freshness.ts.
 
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import type { SessionDefinition } from './definition.js';
-import type { InputHash, SessionRecord } from './record.js';
+import { type ContentHash, hashOf } from './input-hash.js';
+import type { InputHash, Place, SessionRecord } from './record.js';
+
+/** `changed`: its content. `replaced`: another directory of the same name. */
+export interface Change {
+  readonly path: string;
+  readonly how: 'changed' | 'new' | 'gone' | 'replaced';
+}
 
 /** A missing input is recorded as missing: when it comes, the session is stale. */
 export function hashInputs(definition: Pick<SessionDefinition, 'directory' | 'inputs'>): InputHash[] {
@@ -14,38 +20,55 @@ export function hashInputs(definition: Pick<SessionDefinition, 'directory' | 'in
   return [...paths].map((path) => ({ path, sha256: hashOf(path) }));
 }
 
-/** The paths of the inputs that changed, came or went. Empty: the session is fresh. */
-export function changedInputs(record: Pick<SessionRecord, 'inputs'>): string[] {
-  return record.inputs.filter(({ path, sha256 }) => hashOf(path) !== sha256).map(({ path }) => path);
+/** Which directory it is. `undefined`: there is none. */
+export function findPlaceOf(path: string): Place | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat?.isDirectory() ? { path, identity: `${stat.dev}:${stat.ino}` } : undefined;
 }
 
-export function isStale(record: Pick<SessionRecord, 'inputs'>): boolean {
-  return record.inputs.some(({ path, sha256 }) => hashOf(path) !== sha256);
+/** An input that entering may itself write: what counts is how it is when the environment has been entered. */
+export function isSettledByEntry({ path }: Pick<InputHash, 'path'>): boolean {
+  return path.endsWith('.lock');
 }
 
-function hashOf(path: string): string | null {
-  try {
-    const stat = statSync(path);
-    if (stat.isDirectory()) return hashDirectory(path);
-    // Reading a pipe or a device would block or never end; that it is there is all there is to know.
-    return stat.isFile() ? sha256(readFileSync(path)) : 'special';
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    // Unreadable now and unreadable then is no change.
-    return `unreadable ${String(code)}`;
+/** `undefined`: it is as it was. */
+export function findChange(input: InputHash, sha256: ContentHash = hashOf(input.path)): Change | undefined {
+  if (sha256 === input.sha256) return undefined;
+  return { path: input.path, how: sha256 === null ? 'gone' : input.sha256 === null ? 'new' : 'changed' };
+}
+
+/** `undefined`: it is the same directory. */
+export function findReplacement(place: Place): Change | undefined {
+  const now = findPlaceOf(place.path);
+  if (now?.identity === place.identity) return undefined;
+  return { path: place.path, how: now === undefined ? 'gone' : 'replaced' };
+}
+
+/** All that the record tells, for where no agent is to be asked. */
+export function findChanges(record: Pick<SessionRecord, 'inputs' | 'sources' | 'place'>): Change[] {
+  const place = record.place === undefined ? undefined : findReplacement(record.place);
+  return [...[...record.inputs, ...(record.sources ?? [])].map((input) => findChange(input)), place].filter(
+    (change) => change !== undefined,
+  );
+}
+
+const SHOWN_CHANGES = 3;
+
+/** One clause: `'a' changed, 'b' is gone and 2 more`. Empty for no change. */
+export function changesText(changes: readonly Change[]): string {
+  const shown = changes.slice(0, SHOWN_CHANGES).map(changeText).join(', ');
+  return changes.length <= SHOWN_CHANGES ? shown : `${shown} and ${changes.length - SHOWN_CHANGES} more`;
+}
+
+function changeText({ path, how }: Change): string {
+  switch (how) {
+    case 'changed':
+      return `'${path}' changed`;
+    case 'new':
+      return `'${path}' is new`;
+    case 'gone':
+      return `'${path}' is gone`;
+    case 'replaced':
+      return `'${path}' is another directory now`;
   }
-}
-
-function hashDirectory(path: string): string {
-  const hash = createHash('sha256');
-  for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const content = entry.isDirectory() ? hashDirectory(join(path, entry.name)) : hashOf(join(path, entry.name));
-    hash.update(`${entry.name}\0${content}\0`);
-  }
-  return hash.digest('hex');
-}
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

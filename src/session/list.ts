@@ -7,9 +7,10 @@ import { openRuntimeDirectory, runtimeDirectoryPath } from '../client/runtime-di
 import { HoldfastError } from '../errors.js';
 import { closeFd } from '../native.js';
 import { isAlive } from '../process-tree.js';
+import { staleOf } from './agent-probe.js';
 import { ask } from './control.js';
 import type { SessionDefinition } from './definition.js';
-import { isStale } from './freshness.js';
+import { type Change, findChanges } from './freshness.js';
 import { findRecordLeniently, type SessionRecord } from './record.js';
 
 const ANSWER_MS = 2_000;
@@ -23,6 +24,8 @@ export interface SessionSummary {
   readonly state: SessionState;
   /** An input changed since it was opened. */
   readonly stale: boolean;
+  /** Which, and how. */
+  readonly changes: readonly Change[];
   /** Absolute path. */
   readonly socket: string;
   readonly directory: string;
@@ -73,14 +76,16 @@ export async function findSession(name: string): Promise<SessionSummary> {
 async function summarize(record: SessionRecord, socket: string): Promise<SessionSummary> {
   const { definition, openedAt } = record;
   const { name, mode, directory } = definition;
-  const facts = { name, mode, directory, socket, openedAt, stale: isStale(record) };
+  const facts = { name, mode, directory, socket, openedAt };
   try {
     const { answer, agentPid } = await ask(name, { op: 'status' }, { timeoutMs: ANSWER_MS });
     const state = answer['state'] === 'stopping' ? 'stopping' : 'serving';
-    return { ...facts, state, agent: agentFacts(answer, agentPid) };
+    const changes = Array.isArray(answer['stale']) ? staleOf(answer) : findChanges(record);
+    return { ...facts, state, stale: changes.length > 0, changes, agent: agentFacts(answer, agentPid) };
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
-    return { ...facts, state: error.code === 'AGENT_FROZEN' ? 'frozen' : silentState(record) };
+    const changes = findChanges(record);
+    return { ...facts, stale: changes.length > 0, changes, state: error.code === 'AGENT_FROZEN' ? 'frozen' : silentState(record) };
   }
 }
 

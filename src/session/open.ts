@@ -2,17 +2,20 @@
 // DESIGN section 4 "Session life". The order matters: lock, look who is there, record, notify socket, launcher, readiness.
 
 import { rmSync, statSync } from 'node:fs';
+import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
 import { VERSION } from '../protocol/limits.js';
 import { findLiveAgent } from './agent-probe.js';
+import { ask } from './control.js';
 import { type HoldDefinition, isSame, NO_LAUNCHER, type SessionDefinition } from './definition.js';
 import { type Entry, enterAsAgent } from './entry.js';
-import { hashInputs } from './freshness.js';
+import { type Change, findPlaceOf, hashInputs } from './freshness.js';
 import { endHeld } from './held-end.js';
 import { Holding } from './hold.js';
 import { hostEnvironment } from './host-environment.js';
+import { hashOf } from './input-hash.js';
 import { isBashLauncher } from './launch-command.js';
 import { declaredVariables, givenLists, launchEnvironment, weakVariables } from './launch-environment.js';
 import { LaunchLog } from './launch-log.js';
@@ -37,6 +40,18 @@ export interface OpenOptions {
   readonly ownsProcess?: boolean;
   /** The session closes when `own` was said and that connection ends; and soon, where nobody says it. Default false. */
   readonly owned?: boolean;
+  /** Of what the definition was made. Absent: it was given whole. */
+  readonly origin?: SessionOrigin;
+}
+
+/** How a definition came to be: recorded, so that the session can be opened again from the same sources, as they are then. */
+export interface SessionOrigin {
+  /** What was asked for, in JSON. */
+  readonly request: unknown;
+  /** What else was read, or would have been had it been there: when one of them changes, the session is stale. Absolute paths. */
+  readonly files: readonly string[];
+  /** The directory that it is the session of. */
+  readonly place?: string;
 }
 
 export interface OpenedSession {
@@ -46,6 +61,8 @@ export interface OpenedSession {
   readonly socket: string;
   /** The agent's. */
   readonly pid: number;
+  /** What is not as it was when the environment was entered. Empty for one that has just been. */
+  readonly stale: readonly Change[];
 }
 
 /**
@@ -72,7 +89,8 @@ export async function openSession(definition: SessionDefinition, options: OpenOp
   }
 }
 
-async function waitForTurn(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<SessionLock> {
+/** The session's lock. @throws {HoldfastError} `BUSY`, `LAUNCH_INTERRUPTED`. */
+export async function waitForTurn(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<SessionLock> {
   const startedAt = performance.now();
   const lock = await waitForLock(place.files.lock, definition.openTimeoutMs, () => {
     refuseInterrupted(definition.name, options.signal);
@@ -84,17 +102,20 @@ async function waitForTurn(place: SessionPlace, definition: SessionDefinition, o
   });
 }
 
-async function openLocked(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<OpenedSession> {
+/** For who holds the lock. */
+export async function openLocked(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<OpenedSession> {
   const record = recordOf(definition, options);
   const live = await findLiveAgent(definition.name);
   if (live !== undefined) {
     refuseOther(place, record, live.definition);
-    return { opened: false, socket: place.shown.socket, pid: live.pid };
+    return { opened: false, socket: place.shown.socket, pid: live.pid, stale: live.stale };
   }
   place.removeSocket();
   await endEarlier(place);
   try {
-    return { opened: true, socket: place.shown.socket, pid: await launch(place, record, options) };
+    const pid = await launch(place, record, options);
+    await recordInputs(place);
+    return { opened: true, socket: place.shown.socket, pid, stale: [] };
   } catch (error) {
     place.clear();
     removeEmpty(place.files.log);
@@ -102,21 +123,41 @@ async function openLocked(place: SessionPlace, definition: SessionDefinition, op
   }
 }
 
-function recordOf(definition: SessionDefinition, { owned }: OpenOptions): SessionRecord {
+function recordOf(definition: SessionDefinition, { owned, origin }: OpenOptions): SessionRecord {
   const host = hostEnvironment();
   const notifySocket = process.env['NOTIFY_SOCKET'];
+  const place = origin?.place === undefined ? undefined : findPlaceOf(origin.place);
   return {
     protocol: VERSION,
     definition,
     declared: declaredVariables(definition, host),
     weak: weakVariables(definition, host),
     inputs: hashInputs(definition),
+    ...(origin === undefined ? {} : { sources: origin.files.map((path) => ({ path, sha256: hashOf(path) })) }),
     given: givenLists(definition, host),
+    ...(place === undefined ? {} : { place }),
+    ...(origin === undefined ? {} : { origin: origin.request }),
     openerPid: process.pid,
     openedAt: Date.now(),
     ...(owned === true ? { owned } : {}),
     ...(notifySocket === undefined || notifySocket === '' ? {} : { notifySocket }),
   };
+}
+
+const INPUTS_MS = 5_000;
+
+const INPUTS = v.array(v.object({ path: v.string(), sha256: v.nullable(v.string()) }));
+
+/** The agent knows more of them than we did: what the environment told, and what the entry itself has written. */
+async function recordInputs(place: SessionPlace): Promise<void> {
+  try {
+    const { answer } = await ask(place.name, { op: 'inputs' }, { timeoutMs: INPUTS_MS });
+    const inputs = v.parse(INPUTS, answer['inputs']);
+    const record = findRecord(place.files.record);
+    if (record !== undefined) writeRecord(place.files.record, { ...record, inputs });
+  } catch {
+    // The record is for those who cannot ask the agent, and what it says already is near enough.
+  }
 }
 
 /** Opening what is open is no fault, unless something else was asked for: then the caller would run in the wrong environment. */

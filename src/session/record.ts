@@ -19,6 +19,14 @@ export interface InputHash {
   readonly sha256: string | null;
 }
 
+/** A project's directory: one of the same name that was made later is another project. */
+export interface Place {
+  /** Absolute. */
+  readonly path: string;
+  /** Device and inode. */
+  readonly identity: string;
+}
+
 export interface SessionRecord {
   readonly protocol: typeof VERSION;
   readonly definition: SessionDefinition;
@@ -29,6 +37,12 @@ export interface SessionRecord {
   readonly inputs: readonly InputHash[];
   /** The lists that the launcher was given to add to (PATH …): the fingerprint leaves them out of what it made. */
   readonly given?: BytePairs;
+  /** The files that the definition was made of, and those that would have made another one: no part of what the environment is. */
+  readonly sources?: readonly InputHash[];
+  /** Only for a session that belongs to a directory. */
+  readonly place?: Place;
+  /** What was asked for, of which the definition was made: for who opens the session again. Nobody here looks into it. */
+  readonly origin?: unknown;
   readonly openerPid: number;
   /** Milliseconds of the epoch. */
   readonly openedAt: number;
@@ -45,13 +59,18 @@ export interface SessionRecord {
 
 const pairs = v.array(v.tuple([v.string(), v.string()]));
 
+const inputs = v.array(v.object({ path: v.string(), sha256: v.nullable(v.string()) }));
+
 const RECORD = v.object({
   protocol: v.literal(VERSION),
   definition: v.record(v.string(), v.unknown()),
   declared: pairs,
   weak: pairs,
-  inputs: v.array(v.object({ path: v.string(), sha256: v.nullable(v.string()) })),
+  inputs,
+  sources: v.exactOptional(inputs),
   given: v.exactOptional(pairs),
+  place: v.exactOptional(v.object({ path: v.string(), identity: v.string() })),
+  origin: v.exactOptional(v.unknown()),
   openerPid: v.number(),
   openedAt: v.number(),
   launcherPid: v.exactOptional(v.number()),

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFINITION_DEFAULTS, isSame, parseDefinition, type SessionDefinition } from '../../../src/session/definition.js';
-import { changedInputs, hashInputs } from '../../../src/session/freshness.js';
+import { findChanges, hashInputs } from '../../../src/session/freshness.js';
 import { visibleLines } from '../../../src/session/launch-log.js';
 import { enterProvider, findProvider, PROVIDER_NAMES } from '../../../src/session/launchers/providers.js';
 import { parseNotice } from '../../../src/session/readiness.js';
+import type { InputHash } from '../../../src/session/record.js';
 import { findRecord, parseRecord, type SessionRecord, writeRecord } from '../../../src/session/record.js';
 
 const definition: SessionDefinition = { ...DEFINITION_DEFAULTS, name: 'web', directory: '/p', launch: { style: 'enter', argv: ['env'] } };
@@ -90,24 +91,26 @@ describe('a record', () => {
 });
 
 describe('freshness', () => {
+  const changed = ({ inputs }: { inputs: InputHash[] }) => findChanges({ inputs }).map(({ path }) => path);
+
   it('is told by content: a change, a coming and a going count, a touch does not', () => {
     const directory = scratch();
     writeFileSync(join(directory, 'a'), 'one');
     const inputs = hashInputs({ directory, inputs: ['a', 'b', '.', 'a'].filter((name) => name !== '.') });
     expect(inputs).toHaveLength(2);
     writeFileSync(join(directory, 'a'), 'one');
-    expect(changedInputs({ inputs })).toEqual([]);
+    expect(changed({ inputs })).toEqual([]);
     writeFileSync(join(directory, 'b'), '');
-    expect(changedInputs({ inputs })).toEqual([join(directory, 'b')]);
+    expect(changed({ inputs })).toEqual([join(directory, 'b')]);
     rmSync(join(directory, 'a'));
-    expect(changedInputs({ inputs })).toEqual([join(directory, 'a'), join(directory, 'b')]);
+    expect(changed({ inputs })).toEqual([join(directory, 'a'), join(directory, 'b')]);
   });
 
   it('of a directory is that of all in it', () => {
     const directory = scratch();
     const inputs = hashInputs({ directory, inputs: ['.'] });
     writeFileSync(join(directory, 'deep'), 'x');
-    expect(changedInputs({ inputs })).toEqual([directory]);
+    expect(changed({ inputs })).toEqual([directory]);
   });
 });
 
