@@ -15,7 +15,7 @@
 #include "warden.h"
 
 /* The order of the numbers in spawn()'s first argument; src/native.ts has the same list. */
-enum scalar { S_ARGC, S_ENVC, S_CWD_FD, S_UMASK, S_IGNORED_LOW, S_IGNORED_HIGH, S_NICE_SET, S_NICE, S_TERMINAL, S_TERMINAL_FD, S_CGROUP_FD, SCALARS };
+enum scalar { S_ARGC, S_ENVC, S_CWD_FD, S_UMASK, S_IGNORED_LOW, S_IGNORED_HIGH, S_NICE_SET, S_NICE, S_TERMINAL, S_TERMINAL_FD, S_CGROUP_FD, S_FD_COUNT, SCALARS };
 
 /* Points `into[0…count)` at the NUL-ended strings of a block, and ends the array. False: the block does not hold that many. */
 static bool split(char *block, size_t bytes, size_t count, char **into) {
@@ -81,10 +81,10 @@ static napi_value js_spawn(napi_env env, napi_callback_info info) {
       .terminal_fd = (uint32_t)scalar[S_TERMINAL_FD],
       .cgroup_fd = scalar[S_CGROUP_FD],
   };
-  request.fd_count = fd_bytes / sizeof(int);
+  request.fd_count = (size_t)scalar[S_FD_COUNT];
   request.limit_count = limit_values == NULL ? 0 : limits_of(limit_values, limit_bytes, limits, sizeof limits / sizeof *limits);
   int answer = -EINVAL;
-  if (request.program != NULL && fd_bytes == number_bytes && split(argv_block, argv_bytes, argc, request.argv) &&
+  if (request.program != NULL && request.fd_count <= fd_bytes / sizeof(int) && request.fd_count <= number_bytes / sizeof(int) && split(argv_block, argv_bytes, argc, request.argv) &&
       split(env_block, env_bytes, envc, request.envp)) {
     const char *warden = bytes_of(env, argument[11], &unused);
     struct warded warded = {.warden = -1, .control = -1};

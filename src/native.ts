@@ -255,8 +255,10 @@ export function isTty(fd: number): boolean {
 // --- processes ---
 
 /** The order is that of `enum scalar` in native/addon_process.c. */
-const SCALARS = 11;
+const SCALARS = 12;
 const scalars = new Int32Array(SCALARS);
+const spawnFds = new Int32Array(253);
+const spawnNumbers = new Int32Array(253);
 const spawnOut = new Int32Array(6);
 const subject = Buffer.alloc(4096);
 
@@ -271,8 +273,9 @@ export interface SpawnRequest {
   /** Absolute, or `undefined`: `cwdFd` is the directory. */
   cwd: Buffer | undefined;
   cwdFd: number;
-  fds: Int32Array;
-  numbers: Int32Array;
+  fds: readonly number[];
+  /** In the target, one for each of `fds`. */
+  numbers: readonly number[];
   umask: number;
   /** Bit N−1: signal N starts ignored. */
   ignored: bigint;
@@ -315,6 +318,12 @@ export function spawn(request: SpawnRequest): SpawnResult {
   scalars[8] = request.terminal;
   scalars[9] = request.terminalFd;
   scalars[10] = request.cgroupFd;
+  scalars[11] = request.fds.length;
+  if (request.fds.length !== request.numbers.length || request.fds.length > spawnFds.length) throw new NativeError('spawn', EINVAL);
+  for (let i = 0; i < request.fds.length; i++) {
+    spawnFds[i] = request.fds[i] ?? -1;
+    spawnNumbers[i] = request.numbers[i] ?? -1;
+  }
   check(
     addon.spawn(
       scalars,
@@ -323,8 +332,8 @@ export function spawn(request: SpawnRequest): SpawnResult {
       request.argv.block,
       request.env.block,
       request.cwd,
-      request.fds,
-      request.numbers,
+      spawnFds,
+      spawnNumbers,
       request.limits,
       spawnOut,
       subject,

@@ -21,8 +21,8 @@ const toNumber = (value: bigint): number => (value === INFINITY ? Number.POSITIV
 
 /** A program name or directory as execve(2) wants it. */
 function terminated(bytes: Buffer): Buffer {
-  const result = Buffer.alloc(bytes.length + 1);
-  bytes.copy(result);
+  const result = Buffer.allocUnsafe(bytes.length + 1);
+  result[bytes.copy(result)] = 0;
   return result;
 }
 
@@ -54,8 +54,8 @@ export function toSpawnRequest(plan: SpawnPlan, run: RunRequest, fds: readonly n
     env: environment,
     cwd: run.cwdByDescriptor ? undefined : terminated(run.cwd),
     cwdFd: run.cwdByDescriptor ? (fds.at(-1) ?? -1) : -1,
-    fds: new Int32Array(passed),
-    numbers: new Int32Array(run.fds),
+    fds: passed,
+    numbers: run.fds,
     umask: run.umask,
     ignored: run.ignored,
     nice: run.nice,
