@@ -21,6 +21,8 @@ export const HOLDFAST_ERROR_CODES = [
   'NOT_PERMITTED',
   'NO_PROJECT',
   'NO_SESSION',
+  'PROGRAM_NOT_FOUND',
+  'PROGRAM_NOT_RUNNABLE',
   'PROTOCOL',
   'REQUEST_INVALID',
   'RESOURCES',
@@ -41,9 +43,6 @@ export type HoldfastErrorCode = (typeof HOLDFAST_ERROR_CODES)[number];
 
 /** Our own failure. A target that exits non-zero is an `Outcome`, never an error. */
 export class HoldfastError extends Error {
-  static {
-    HoldfastError.prototype.name = 'HoldfastError';
-  }
   /** What the user can do next: one sentence, or absent. Never repeats the message. */
   readonly hint: string | undefined;
   readonly code: HoldfastErrorCode;
@@ -53,3 +52,6 @@ export class HoldfastError extends Error {
     this.hint = more.hint;
   }
 }
+
+// Not in a static block: a class that names itself inside gets another name in the bundle, which is then what a stack trace shows.
+HoldfastError.prototype.name = 'HoldfastError';

@@ -82,6 +82,7 @@ async function start({ place, record, log, options, environment }: Entry, launch
   const { ownsProcess = true } = options;
   const launcher = await Launcher.start(command, directory, log.fd, { ownsProcess, ...(apart === undefined ? {} : { apart }) });
   const startTicks = processStartTicks(launcher.pid);
+  options.onLauncher?.(launcher.pid, startTicks);
   writeRecord(place.files.record, {
     ...record,
     launcherPid: launcher.pid,

@@ -40,6 +40,8 @@ export interface OpenOptions {
   readonly ownsProcess?: boolean;
   /** The session closes when `own` was said and that connection ends; and soon, where nobody says it. Default false. */
   readonly owned?: boolean;
+  /** The launcher runs: its process id, and when it started. */
+  readonly onLauncher?: (pid: number, startTicks: number | undefined) => void;
   /** Of what the definition was made. Absent: it was given whole. */
   readonly origin?: SessionOrigin;
 }

@@ -1,0 +1,186 @@
+// The one implementation of ExecSession: an open session of any mode, through its socket. Which mode it is decides how a command is
+// prepared, and nothing else here: all of them have an agent.
+
+import type { SessionAddress } from '../client/connect.js';
+import { type RunHandle, type RunOptions, run } from '../client/run.js';
+import type { StdioOption } from '../client/stdio.js';
+import { HoldfastError } from '../errors.js';
+import { installed } from '../install.js';
+import type { Outcome } from '../protocol/outcome.js';
+import { inheritsEnvironment } from '../wrap/definition.js';
+import { closeSession } from './close.js';
+import { ask } from './control.js';
+import type { SessionDefinition } from './definition.js';
+import type { CommandSpec, ExecSession, PreparedCommand, SessionCaps, SessionDescription, SessionMode } from './exec-session.js';
+import { failureOf } from './failure.js';
+import type { Identity } from './identity.js';
+import type { Ownership } from './ownership.js';
+import { prepareForClient, prepareOnHost } from './prepare.js';
+import { type Dependent, dependOnProcess, type Leaving } from './process-end.js';
+import { findRecordLeniently } from './record.js';
+import { fingerprintSession, type SessionFingerprint } from './session-fingerprint.js';
+
+const ANSWER_MS = 10_000;
+
+export interface HeldFacts {
+  readonly definition: SessionDefinition;
+  /** What the user said, without what layering put in front of it. */
+  readonly entry: readonly string[];
+  /** Absolute. */
+  readonly socket: string;
+  readonly agentPid: number;
+  /** Taken over. `undefined`: somebody else opened the session, and closes it. */
+  readonly ownership: Ownership | undefined;
+  readonly base: HeldSession | undefined;
+  readonly identity: Identity;
+}
+
+export class HeldSession implements ExecSession, Dependent {
+  readonly name: string;
+  readonly mode: SessionMode;
+  readonly caps: SessionCaps;
+  readonly #facts: HeldFacts;
+  readonly #address: SessionAddress;
+  readonly #layers = new Set<HeldSession>();
+  #baseEnv: Promise<Readonly<Record<string, string>> | undefined> | undefined;
+  #teardown: Promise<void> | undefined;
+  #forget: () => void = () => {};
+
+  constructor(facts: HeldFacts) {
+    const { definition, socket, ownership, base } = facts;
+    this.#facts = facts;
+    this.name = definition.name;
+    this.mode = definition.mode;
+    this.caps = {
+      pty: definition.wrap === undefined || definition.wrap.farSide === 'local' || definition.wrap.ttyOption.length > 0,
+      maxConcurrent: definition.maxConcurrent === 0 ? undefined : definition.maxConcurrent,
+      identity: facts.identity,
+    };
+    const pass = definition.runtimePassEnv.length === 0 ? undefined : socket.replace(/\.sock$/, '.pass');
+    this.#address = { label: definition.name, kind: 'session', socket: Buffer.from(socket), pass };
+    if (ownership !== undefined) this.#forget = dependOnProcess(this);
+    base?.carry(this);
+  }
+
+  prepare(spec: CommandSpec): PreparedCommand {
+    if (this.#teardown !== undefined) throw this.#gone();
+    const caller = { env: process.env, cwd: process.cwd() };
+    if (this.mode === 'host') return prepareOnHost(spec, caller);
+    const { runtimePassEnv } = this.#facts.definition;
+    return prepareForClient(spec, { runnerExec: installed.runnerExec, socket: this.#facts.socket, runtimePassEnv, caller });
+  }
+
+  run<const S extends StdioOption = 'pipe'>(options: RunOptions<S>): RunHandle<S>;
+  run(options: RunOptions): RunHandle {
+    return run(this.mode === 'host' ? onHost(options) : options, this.#address);
+  }
+
+  baseEnv(): Promise<Readonly<Record<string, string>> | undefined> {
+    this.#baseEnv ??= this.#readBaseEnv();
+    return this.#baseEnv;
+  }
+
+  fingerprint(): Promise<SessionFingerprint> {
+    return fingerprintSession(this.name);
+  }
+
+  describe(): SessionDescription {
+    const { definition, entry, socket, agentPid, ownership, base } = this.#facts;
+    const { name, mode, directory } = definition;
+    const owned = ownership !== undefined;
+    return { name, mode, directory, entry, socket, agentPid, owned, ...(base === undefined ? {} : { base: base.describe() }) };
+  }
+
+  failureOf(outcome: Outcome, spec: Pick<RunOptions, 'program' | 'env' | 'pathPrepend' | 'exact'>): HoldfastError | undefined {
+    return failureOf(outcome, spec, this.#facts.definition);
+  }
+
+  teardown(): Promise<void> {
+    this.#teardown ??= this.#close();
+    return this.#teardown;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.teardown();
+  }
+
+  // --- for the rest of this folder ---
+
+  get definition(): SessionDefinition {
+    return this.#facts.definition;
+  }
+
+  get socket(): string {
+    return this.#facts.socket;
+  }
+
+  /** `layer` was opened in this session, and so ends before it. */
+  carry(layer: HeldSession): void {
+    this.#layers.add(layer);
+  }
+
+  release(layer: HeldSession): void {
+    this.#layers.delete(layer);
+  }
+
+  async end(): Promise<void> {
+    // Why it could not be closed is told to whoever called teardown(), if anybody did; the agent ends without us all the same.
+    await this.teardown().catch(() => this.#facts.ownership?.giveUp());
+  }
+
+  drop(): readonly Leaving[] {
+    const { ownership, socket } = this.#facts;
+    if (ownership === undefined) return [];
+    const record = findRecordLeniently(socket.replace(/\.sock$/, '.json'));
+    ownership.giveUp();
+    const agent = { pid: ownership.agentPid, startTicks: ownership.agentStartTicks };
+    if (record?.launcherPid === undefined) return [agent];
+    return [agent, { pid: record.launcherPid, startTicks: record.launcherStartTicks }];
+  }
+
+  async #close(): Promise<void> {
+    const { ownership, base } = this.#facts;
+    try {
+      await Promise.all([...this.#layers].map((layer) => layer.teardown()));
+      if (ownership !== undefined) await closeUnlessGone(this.name);
+    } finally {
+      ownership?.giveUp();
+      this.#forget();
+      base?.release(this);
+    }
+  }
+
+  async #readBaseEnv(): Promise<Readonly<Record<string, string>> | undefined> {
+    const { definition, socket } = this.#facts;
+    if (this.mode === 'host') return prepareOnHost({ program: 'env' }, { env: process.env, cwd: '/' }).env;
+    if (definition.wrap !== undefined && !inheritsEnvironment(definition.wrap)) return undefined;
+    const { answer } = await ask({ socket }, { op: 'environment' }, { timeoutMs: ANSWER_MS });
+    const variables: Record<string, string> = {};
+    for (const pair of Array.isArray(answer['base']) ? answer['base'] : []) {
+      if (Array.isArray(pair)) variables[textOf(pair[0])] = textOf(pair[1]);
+    }
+    return variables;
+  }
+
+  #gone(): HoldfastError {
+    return new HoldfastError('NO_SESSION', `session '${this.name}' has been torn down`, { hint: 'open another one' });
+  }
+}
+
+/** The environment of mode host is this program's, or all that the command is given. */
+function onHost(options: RunOptions): RunOptions {
+  return { ...options, exact: true, env: options.env ?? process.env };
+}
+
+async function closeUnlessGone(name: string): Promise<void> {
+  try {
+    await closeSession(name);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'NO_SESSION') throw error;
+  }
+}
+
+/** On the wire a variable is latin1, one character a byte. */
+function textOf(bytes: unknown): string {
+  return Buffer.from(String(bytes), 'latin1').toString();
+}
