@@ -62,9 +62,8 @@ function passable(name: string): string {
 }
 
 function definedOf(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const defined: Record<string, string> = {};
-  for (const [name, value] of Object.entries(variables)) if (value !== undefined) defined[name] = value;
-  return defined;
+  // Not by assignment: a variable may be called __proto__.
+  return Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 function invalid(message: string): HoldfastError {
