@@ -114,7 +114,7 @@ void process_die_by(int signal_number) {
   signal(signal_number, SIG_DFL);
   sigemptyset(&only);
   sigaddset(&only, signal_number);
-  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+  sigprocmask(SIG_UNBLOCK, &only, NULL);
   kill(getpid(), signal_number);
 }
 

@@ -172,23 +172,29 @@ static void exec_by_shell(struct child *child, char *path) {
   execve("/bin/sh", argv, child->request->envp);
 }
 
+/* Not by stat(2), whose symbol needs a newer C library than Node does. */
+static bool is_directory(const char *path) {
+  int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
 /* Tries one file. Returns when the search may go on (it is not there, or not ours to run); EACCES is remembered by the caller. */
 static int try_exec(struct child *child, char *path) {
   const struct spawn_request *r = child->request;
-  struct stat facts;
   if (!FAULT(execve)) execve(path, r->argv, r->envp);
   int error = errno;
   if (error == ENOEXEC) {
     exec_by_shell(child, path);
     fail(child, STEP_EXEC, error, path);
   }
-  if ((error == ENOENT || error == ENOTDIR) && stat(path, &facts) == 0) {
+  if ((error == ENOENT || error == ENOTDIR) && access(path, F_OK) == 0) {
     char head[4096];
     size_t bytes = head_of(path, head, sizeof head - 1);
     fail(child, STEP_INTERPRETER, error, interpreter_of(head, bytes));
   }
   if (error == ENOENT || error == ENOTDIR) return ENOENT;
-  if (error == EACCES) return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode) ? EISDIR : EACCES;
+  if (error == EACCES) return is_directory(path) ? EISDIR : EACCES;
   fail(child, STEP_EXEC, error, path);
 }
 
@@ -348,9 +354,9 @@ int spawn_target(const struct spawn_request *request, struct spawn_result *resul
   }
   /* No handler of the agent may run in the child, where it would write to the agent's memory. */
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigprocmask(SIG_SETMASK, &all, &before);
   long pid = clone_child(request, &child, &pidfd);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  sigprocmask(SIG_SETMASK, &before, NULL);
 
   if (pid < 0) {
     bool is_want = pid == -EAGAIN || pid == -ENOMEM || pid == -EMFILE || pid == -ENFILE;

@@ -32,3 +32,9 @@ function locate(): Installed {
 }
 
 export const installed: Installed = locate();
+
+/** Where a package may bring the native parts of this machine, one folder for each C library; 'npm run prebuilds' makes them. */
+export function prebuiltFolders(): string[] {
+  const root = dirname(installed.share);
+  return ['glibc', 'musl'].map((libc) => join(root, 'prebuilds', `linux-${process.arch}-${libc}`));
+}

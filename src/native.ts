@@ -5,9 +5,9 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
 import { HoldfastError } from './errors.js';
+import { installed, prebuiltFolders } from './install.js';
 
 interface Addon {
   listen(path: Buffer, backlog: number): number;
@@ -60,14 +60,26 @@ interface Addon {
   fault?(call: Buffer, errno: number, nth: number): number;
 }
 
+const ADDON = 'holdfast.node';
+
+/** What `holdfast build-native` or a clone's build made comes first, then what the package brings: that of another C library does not load. */
 function load(): Addon {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const found = [join(here, 'holdfast.node'), join(here, '..', 'dist', 'holdfast.node')].find(existsSync);
-  if (found === undefined)
-    throw new HoldfastError('NATIVE_MISSING', `the native part 'holdfast.node' is not beside '${here}'`, {
-      hint: "build it with 'npm run build', or install a package that ships it for this platform",
-    });
-  return createRequire(import.meta.url)(process.env['HOLDFAST_ADDON_FOR_TESTS'] ?? found) as Addon;
+  const require = createRequire(import.meta.url);
+  const named = process.env['HOLDFAST_ADDON_FOR_TESTS'];
+  const places = named === undefined ? [dirname(installed.runnerExec), ...prebuiltFolders()].map((folder) => join(folder, ADDON)) : [named];
+  let cause: unknown;
+  for (const place of places.filter(existsSync)) {
+    try {
+      return require(place) as Addon;
+    } catch (error) {
+      cause = error;
+    }
+  }
+  const why = cause instanceof Error ? `: ${cause.message.split('\n')[0]}` : ` is not in '${dirname(installed.runnerExec)}'`;
+  throw new HoldfastError('NATIVE_MISSING', `the native part '${ADDON}'${cause === undefined ? why : ` does not load${why}`}`, {
+    hint: "'holdfast build-native' makes it fit this machine; in a clone, 'npm run build' does",
+    cause,
+  });
 }
 
 const addon = load();

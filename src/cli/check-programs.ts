@@ -26,7 +26,7 @@ export async function checkAddon(): Promise<Check> {
       name: 'addon',
       state: 'fail',
       detail: reasonOf(error),
-      cure: "install a package for this platform, or 'npm run build' in a clone",
+      cure: "'holdfast build-native' makes it fit this machine; in a clone, 'npm run build' does",
     };
   }
 }
@@ -34,7 +34,7 @@ export async function checkAddon(): Promise<Check> {
 /** @param path of the static client. */
 export function checkClient(path: string): Check {
   const name = 'runner-exec';
-  const cure = "install a package for this platform, or 'npm run build' in a clone";
+  const cure = "'holdfast build-native' makes it fit this machine; in a clone, 'npm run build' does";
   try {
     accessSync(path, constants.X_OK);
     execFileSync(path, ['--version'], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 10_000 });
@@ -46,7 +46,7 @@ export function checkClient(path: string): Check {
       name,
       state: 'warn',
       detail: `'${path}' is not static: an environment can break it`,
-      cure: "build it with musl-gcc: 'npm run build'",
+      cure: "install musl-gcc and build it again: 'holdfast build-native --compile', in a clone 'npm run build'",
     };
   }
   return { name, state: 'ok', detail: `'${path}', static` };

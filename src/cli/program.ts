@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 
+import { addBuildNative } from './build-native.js';
 import { addClose } from './close.js';
 import { addCompletion } from './completion.js';
 import { addDoctor } from './doctor.js';
@@ -50,6 +51,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addTrace(program);
   addShim(program);
   addDoctor(program);
+  addBuildNative(program);
   addCompletion(program);
   program.addHelpText('after', HELP);
   return program;
