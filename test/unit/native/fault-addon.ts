@@ -11,10 +11,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const native = join(root, 'native');
 const cache = join(root, 'node_modules/.cache/holdfast');
 
-/** As binding.gyp has them. */
-export const addonSources: readonly string[] = [...readFileSync(join(root, 'binding.gyp'), 'utf8').matchAll(/'(native\/\w+\.c)'/g)].map(
-  ([, path = '']) => path,
-);
+export const addonSources: readonly string[] = readFileSync(join(root, 'native/addon.sources'), 'utf8').trim().split(/\s+/);
 
 /** Every name in a FAULT(…) of the addon's sources, and the file it is in. */
 export function faultPoints(): { call: string; file: string }[] {
