@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,9 +126,9 @@ int process_follow_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal) =
 int process_cgroup_state(int directory, int events) {
   static const char empty[] = "populated 0";
   char text[64];
-  struct stat facts;
+  struct statx facts; /* the call itself: fstat(2)'s symbol needs a newer C library than Node does, and older ones of musl have no statx(2) */
   ssize_t bytes = FAULT(pread) ? -1 : pread(events, text, sizeof text, 0);
-  if (bytes == -1 || fstat(directory, &facts) == -1) return -errno;
+  if (bytes == -1 || syscall(SYS_statx, directory, "", AT_EMPTY_PATH, STATX_NLINK, &facts) == -1) return -errno;
   if (bytes < (ssize_t)sizeof empty - 1 || memcmp(text, empty, sizeof empty - 1) != 0) return 2;
-  return facts.st_nlink > 2 ? 1 : 0;
+  return facts.stx_nlink > 2 ? 1 : 0;
 }

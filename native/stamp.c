@@ -1,10 +1,13 @@
 #include "stamp.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/stat.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
   SECOND_NS = 1000000000,
@@ -12,14 +15,14 @@ enum {
   TICK_NS = 50000000,
 };
 
-static int64_t ns(struct timespec time) { return (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec; }
+static int64_t ns(int64_t seconds, int64_t nanoseconds) { return seconds * SECOND_NS + nanoseconds; }
 
 static struct stamp look(const char *path) {
-  struct stat facts;
-  if (stat(path, &facts) < 0) return (struct stamp){.device = -errno};
+  struct statx facts; /* as in process.c */
+  if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_BASIC_STATS, &facts) < 0) return (struct stamp){.device = -errno};
   return (struct stamp){
-    .device = (int64_t)facts.st_dev, .inode = (int64_t)facts.st_ino, .size = (int64_t)facts.st_size, .modified_ns = ns(facts.st_mtim),
-    .changed_ns = ns(facts.st_ctim),
+    .device = ((int64_t)facts.stx_dev_major << 32) | facts.stx_dev_minor, .inode = (int64_t)facts.stx_ino, .size = (int64_t)facts.stx_size,
+    .modified_ns = ns(facts.stx_mtime.tv_sec, facts.stx_mtime.tv_nsec), .changed_ns = ns(facts.stx_ctime.tv_sec, facts.stx_ctime.tv_nsec),
   };
 }
 
@@ -40,7 +43,7 @@ size_t stamps_renew(const char *block, size_t count, size_t places, struct stamp
     if (now == 0) {
       struct timespec time;
       clock_gettime(CLOCK_REALTIME, &time);
-      now = ns(time);
+      now = ns(time.tv_sec, time.tv_nsec);
     }
     stamps[i] = is_settled(&stamp, now) ? stamp : (struct stamp){.device = 0};
     moved[found++] = (int32_t)i;
