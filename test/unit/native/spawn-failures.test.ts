@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Step } from '../../../src/protocol/numbers.js';
-import { findLack } from '../../harness/needs.js';
+import { needs } from '../../harness/needs.js';
 import { expectNoDescriptorsLeft, openFilesLimit } from './descriptors.js';
 import { executable, failureOf, outputOf, scratch } from './targets.js';
 
@@ -126,7 +126,8 @@ describe('a target that cannot be started', () => {
     expect(failureOf(['true'], { terminal: { kind: 1, fd: 0 } })).toEqual({ step: Step.TERMINAL, errno: ENOTTY, subject: '0' });
   });
 
-  it.skipIf(findLack('root', 'cgroup2 (writable)'))('is to be born in a cgroup that is gone', () => {
+  it('is to be born in a cgroup that is gone', (t) => {
+    needs(t, 'root', 'cgroup2 (writable)');
     const place =
       readFileSync('/proc/self/mounts', 'utf8')
         .split('\n')

@@ -14,7 +14,7 @@ import { startWarded } from './warded.js';
 
 const [SIGKILL, SIGTERM, SIGCONT] = [9, 15, 18];
 
-describe.skipIf(!existsSync(installed.runnerExec))('a target under a warden', () => {
+describe('a target under a warden', () => {
   it('is as one without, and its end is told once', async () => {
     const script = 'ps -o pid=,pgid= -p $$; umask; pwd; grep Sig[BI] /proc/self/status; ls /proc/$$/fd; exit 7';
     const { pid, news, output } = startWarded(['sh', '-c', script], { umask: 0o077, cwd: '/usr', ignored: [1] });
