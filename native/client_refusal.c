@@ -44,6 +44,22 @@ static int say_not_found(const char *name, const struct session *session, bool s
   return EXIT_NOT_FOUND;
 }
 
+/* `why` is the agent's word for it: docs/protocol.md §5. */
+static int say_function(const char *name, const char *why, const struct session *session) {
+  char hint[TEXT_BYTES];
+  if (strcmp(why, "snapshot") == 0) {
+    snprintf(hint, sizeof hint, "open it with mode = \"session\", and run it as bash -c '%.300s ...'", name);
+    say(hint, "cannot run '%s': it is a shell function, which session '%s' lacks: a snapshot keeps variables alone", name, session->name);
+  } else if (strcmp(why, "filtered") == 0) {
+    snprintf(hint, sizeof hint, "name it there, open the session again, and run it as bash -c '%.300s ...'", name);
+    say(hint, "cannot run '%s': it is a shell function, which session '%s' lacks: its 'functions' leaves it out", name, session->name);
+  } else {
+    snprintf(hint, sizeof hint, "run it as bash -c '%.300s ...'", name);
+    say(hint, "cannot run '%s': it is a shell function of session '%s', and no program", name, session->name);
+  }
+  return EXIT_NOT_FOUND;
+}
+
 static int say_not_runnable(const char *name, int error) {
   struct stat status;
   /* The session may see other files than we do; so a look is good for a better word, and for no more. */
@@ -94,6 +110,7 @@ int say_not_started(const struct wire_agent_frame *answer, const struct session 
   switch (answer->not_started.step) {
   case STEP_PROGRAM:
   case STEP_EXEC: return error == ENOENT || error == ENOTDIR ? say_not_found(name, session, options->shim != NULL) : say_not_runnable(name, error);
+  case STEP_FUNCTION: return say_function(name, subject, session);
   case STEP_INTERPRETER: return say_interpreter(name, subject, error);
   default: return say_step(answer->not_started.step, name, subject, error);
   }

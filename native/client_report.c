@@ -21,7 +21,7 @@ int report_open(const char *path) {
 
 static const char *step_name(uint8_t step) {
   static const char *const names[] = {NULL,   "PROGRAM", "INTERPRETER", "DIRECTORY", "DESCRIPTOR", "LIMIT",   "NICE", "EXEC",
-                                      "UMASK", "GROUP",   "SESSION",     "TERMINAL",  "SIGNALS",    "FORK", "CONTAINMENT"};
+                                      "UMASK", "GROUP",   "SESSION",     "TERMINAL",  "SIGNALS",    "FORK", "CONTAINMENT", "FUNCTION"};
   return step > 0 && step < sizeof names / sizeof *names ? names[step] : "UNKNOWN";
 }
 

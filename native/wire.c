@@ -260,7 +260,7 @@ static void get_not_started(struct reader *in, struct wire_agent_frame *out) {
   out->not_started.error = get_u32(in);
   out->not_started.subject = get_string(in);
   out->not_started.searched = get_string(in);
-  if (out->not_started.step < STEP_PROGRAM || out->not_started.step > STEP_CONTAINMENT) in->failed = true;
+  if (out->not_started.step < STEP_PROGRAM || out->not_started.step > STEP_FUNCTION) in->failed = true;
   if (out->not_started.error > MAX_ERRNO) in->failed = true;
 }
 

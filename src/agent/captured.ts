@@ -15,6 +15,9 @@ export type Absence =
   /** A variable that named a directory which is not there any more. */
   | 'lost-directory';
 
+/** Where a function of the environment is: in the environment of every command, or absent, and why. */
+export type FunctionPlace = 'session' | Extract<Absence, 'snapshot' | 'filtered'>;
+
 export interface Captured {
   /** Latin1, one character a byte. */
   readonly environment: ReadonlyMap<string, string>;
@@ -65,6 +68,17 @@ export function readSnapshot(bytes: Buffer, host: ReadonlyMap<string, string>): 
     absent.push({ kind: 'variable', name, why: 'lost-directory' });
   }
   return { environment, absent };
+}
+
+/** All functions that the environment has or had, by name. */
+export function placeFunctions({ environment, absent }: Captured): ReadonlyMap<string, FunctionPlace> {
+  const places = new Map<string, FunctionPlace>();
+  for (const { kind, name, why } of absent) if (kind === 'function' && why !== 'lost-directory') places.set(name, why);
+  for (const variable of environment.keys()) {
+    const name = functionOf(variable);
+    if (name !== undefined) places.set(name, 'session');
+  }
+  return places;
 }
 
 function isDirectory(latin1: string): boolean {

@@ -3,9 +3,10 @@
 
 import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { closeFd, followParent, lockFile, setSubreaper, setsid } from '../native.js';
+import { functionCost } from '../session/functions.js';
 import { BaseEnvironment } from './base-environment.js';
 import { type Capture, parseCapture } from './capture.js';
-import { type Captured, filterFunctions, readSnapshot } from './captured.js';
+import { type Captured, filterFunctions, placeFunctions, readSnapshot } from './captured.js';
 import { SessionCgroup } from './cgroup.js';
 import { Connection } from './connection.js';
 import { type ContainmentMaker, groups } from './containment.js';
@@ -56,6 +57,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     plan: {
       base: new BaseEnvironment(captured.environment, settings.declared, settings.weak, settings.pathPrepend),
       limits: new Float64Array(changedLimits(capture)),
+      functions: placeFunctions(captured),
       lastPath: undefined,
     },
     killGraceMs: settings.killGraceMs,
@@ -67,7 +69,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     isOwned: settings.isOwned,
     freshness: new Freshness(settings),
     onStale: settings.onStale,
-    facts: { definition: settings.definition },
+    facts: { definition: settings.definition, functions: functionCost(captured.environment) },
   });
   const listener = new Listener(`${stem}.sock`, (fd) => Connection.serve(session, fd));
   const readiness = new Readiness(`${stem}.notify`, settings.notifySocket);
@@ -104,7 +106,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
 
 /** A snapshot's agent lives on the host: what the shim saw there is not what its commands get. */
 function capturedOf(stem: string, capture: Capture, settings: AgentSettings): Captured {
-  if (settings.mode !== 'snapshot') return filterFunctions(capture.environment, 'all');
+  if (settings.mode !== 'snapshot') return filterFunctions(capture.environment, settings.functions);
   return readSnapshot(takeSnapshotBytes(`${stem}.snapshot`), capture.environment);
 }
 

@@ -14,6 +14,7 @@ const SIGKILL = 9;
 const SIGTERM = 15;
 const SIGCONT = 18;
 const SIGSTOP = 19;
+const ENOENT = 2;
 const ETXTBSY = 26;
 /** Errors that say "no more of that now", not "this can't be": EAGAIN, ENOMEM, ENFILE, EMFILE, ENOSPC. */
 const EXHAUSTED = [11, 12, 23, 24, 28];
@@ -207,11 +208,24 @@ export class Request {
       this.#refuseForWant(result);
       return;
     }
+    if (this.#isFunction(result)) return;
     const step = isStep(result.step) ? result.step : Step.EXEC;
     this.result = { kind: 'notStarted', step, errno: result.errno };
     const searched = step === Step.PROGRAM || step === Step.EXEC ? (this.#host.plan.lastPath ?? Buffer.alloc(0)) : Buffer.alloc(0);
     this.#reply?.send(encodeNotStarted({ step, errno: result.errno, subject: result.subject, searched }));
     this.#finish();
+  }
+
+  /** A name that is no program may be a shell function: then it is better to say so. True: it was answered. */
+  #isFunction(result: SpawnResult & { started: false }): boolean {
+    if (result.step !== Step.PROGRAM || result.errno !== ENOENT) return false;
+    const { plan } = this.#host;
+    const why = plan.functions.get(result.subject.toString('latin1'));
+    if (why === undefined || (why === 'session' && this.run.exact)) return false;
+    const searched = plan.lastPath ?? Buffer.alloc(0);
+    this.#reply?.send(encodeNotStarted({ step: Step.FUNCTION, errno: ENOENT, subject: Buffer.from(why), searched }));
+    this.#finish();
+    return true;
   }
 
   #refuseForWant(want: unknown): void {

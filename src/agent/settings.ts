@@ -3,6 +3,7 @@
 import { fstatSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { closeFd, openDirectory } from '../native.js';
+import type { FunctionFilter } from '../session/functions.js';
 import type { InputHash, Place } from '../session/record.js';
 import type { Pairs } from './base-environment.js';
 
@@ -23,6 +24,7 @@ export interface AgentSettings {
   declared: Pairs;
   weak: Pairs;
   pathPrepend: string[];
+  functions: FunctionFilter;
   /** The process that waits for our readiness, and is our parent when the launcher is an exec chain. */
   openerPid: number;
   /** The session closes with the program that opened it. */
@@ -74,6 +76,10 @@ function placeOf(value: unknown): Place | undefined {
   return { path: String(path), identity: String(identity) };
 }
 
+function filterOf(value: unknown): FunctionFilter {
+  return Array.isArray(value) ? value.map(String) : value === 'none' ? 'none' : 'all';
+}
+
 /**
  * A file of the opener's. It says what every command will have in its environment, so it must be from a directory of our own alone:
  * where others may move directories about, the path can lead to another one by now than when the opener looked.
@@ -115,6 +121,7 @@ export function readSettings(path: string): AgentSettings {
     declared: pairsOf(record['declared']),
     weak: pairsOf(record['weak']),
     pathPrepend: listOf(prepend),
+    functions: filterOf(definition['functions']),
     openerPid: numberOf(record, 'openerPid'),
     isOwned: record['owned'] === true,
     notifySocket: typeof record['notifySocket'] === 'string' ? record['notifySocket'] : undefined,

@@ -4,6 +4,7 @@ import type { SpawnRequest } from '../native.js';
 import { TerminalKind } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { BaseEnvironment } from './base-environment.js';
+import type { FunctionPlace } from './captured.js';
 import type { Containment } from './containment.js';
 
 /** What all targets of a session share. */
@@ -11,6 +12,8 @@ export interface SpawnPlan {
   base: BaseEnvironment;
   /** What Node changed about itself, as it was before: (resource, soft, hard) triples. */
   limits: Float64Array;
+  /** Shell functions of the environment, latin1, and why none is a command: for the error message of a name that is not found. */
+  functions: ReadonlyMap<string, FunctionPlace>;
   /** The PATH of the target that was planned last, for its error message. */
   lastPath: Buffer | undefined;
 }

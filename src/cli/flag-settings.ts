@@ -35,6 +35,8 @@ function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
   // What is no number is left as it is: the schema's message says what was expected.
   if (info.flag === 'count') return asNumber(given);
   if (info.flag === 'counts' && Array.isArray(given)) return given.map(asNumber);
+  // The one key that is a word or a list: a sole "all" or "none" is the word.
+  if (key === 'functions' && Array.isArray(given) && given.length === 1 && ['all', 'none'].includes(String(given[0]))) return given[0];
   if (info.flag !== 'pairs' || !Array.isArray(given)) return given;
   const entries = given.map((pair): [string, string] => {
     const text = String(pair);

@@ -25,6 +25,8 @@ interface AgentStatus {
   readonly containment: string;
   /** What commands cost is recorded: `holdfast trace`. */
   readonly tracing: boolean;
+  /** Shell functions, and their bytes in the environment of every command. */
+  readonly functions: { readonly count: number; readonly bytes: number };
 }
 
 export interface SessionStatus extends AgentStatus {
@@ -51,6 +53,7 @@ const STATUS: v.GenericSchema<unknown, AgentStatus> = v.object({
   rssBytes: v.number(),
   containment: v.string(),
   tracing: v.optional(v.boolean(), false),
+  functions: v.object({ count: v.number(), bytes: v.number() }),
 });
 
 /** @throws {HoldfastError} `NO_SESSION`, `AGENT_FROZEN`, and as `control`. */

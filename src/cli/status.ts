@@ -46,6 +46,7 @@ async function status(given: string | undefined, options: { json?: true }): Prom
       ['socket', found.socket],
       ['open for', formatSpan(found.uptimeMs)],
       ['commands', `${found.running} running, ${found.queued} waiting, ${found.runs} in all`],
+      ['functions', found.functions.count === 0 ? 'none' : `${found.functions.count}, ${found.functions.bytes} bytes in every command`],
       ['containment', found.containment],
       ...(marks === undefined ? [] : [['identity', formatIdentity(marks.identity)] as const, ['fingerprint', marks.fingerprint] as const]),
       ['memory', `${Math.round(found.rssBytes / 1024 / 1024)} MB`],

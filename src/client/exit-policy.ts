@@ -115,6 +115,8 @@ function exitOfNotStarted(outcome: NotStartedOutcome, asked: Asked): Exit {
     case 'PROGRAM':
     case 'EXEC':
       return isMissing(outcome.errno) ? notFound(asked) : notRunnable(outcome.errno, asked);
+    case 'FUNCTION':
+      return isFunction(outcome.subject.toString(), asked);
     case 'INTERPRETER':
       return interpreterFailed(outcome, asked);
     default: {
@@ -138,6 +140,20 @@ function notFound({ command, session, isSocket }: Asked): Exit {
       ? "'-- printenv PATH' shows that PATH; a shell function needs bash -c"
       : `'holdfast explain ${session.slice(0, 300)} PATH' shows that PATH and where it came from; a shell function needs bash -c`;
   return ours(EXIT_NOT_FOUND, `cannot run '${command}': not found on the PATH of session '${session}'`, hint);
+}
+
+/** @param why the agent's word for it: docs/protocol.md §5. */
+function isFunction(why: string, { command, session }: Asked): Exit {
+  const run = `run it as bash -c '${command.slice(0, 300)} ...'`;
+  const lacks = `cannot run '${command}': it is a shell function, which session '${session}' lacks`;
+  switch (why) {
+    case 'snapshot':
+      return ours(EXIT_NOT_FOUND, `${lacks}: a snapshot keeps variables alone`, `open it with mode = "session", and ${run}`);
+    case 'filtered':
+      return ours(EXIT_NOT_FOUND, `${lacks}: its 'functions' leaves it out`, `name it there, open the session again, and ${run}`);
+    default:
+      return ours(EXIT_NOT_FOUND, `cannot run '${command}': it is a shell function of session '${session}', and no program`, run);
+  }
 }
 
 function notRunnable(errno: number, { command, isDirectory }: Asked): Exit {
@@ -167,7 +183,7 @@ function interpreterFailed({ errno, subject }: NotStartedOutcome, { command }: A
   return ours(EXIT_NOT_RUNNABLE, `cannot run '${command}': its interpreter '${subject}' cannot be run: ${errnoText(errno)}`);
 }
 
-type LaterStep = Exclude<NotStartedOutcome['step'], 'PROGRAM' | 'EXEC' | 'INTERPRETER'>;
+type LaterStep = Exclude<NotStartedOutcome['step'], 'PROGRAM' | 'EXEC' | 'FUNCTION' | 'INTERPRETER'>;
 
 function stepFailed({ errno, subject }: NotStartedOutcome, step: LaterStep, command: string): { message: string; hint?: string } {
   const why = errnoText(errno);

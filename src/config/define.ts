@@ -32,6 +32,7 @@ export function defineSession(settings: SessionSettings, place: SessionPlace): S
     runtimePassEnv: settings.runtime_pass_env ?? DEFINITION_DEFAULTS.runtimePassEnv,
     launchPassEnv: settings.launch_pass_env ?? DEFINITION_DEFAULTS.launchPassEnv,
     pathPrepend: settings.path_prepend ?? DEFINITION_DEFAULTS.pathPrepend,
+    functions: settings.functions ?? DEFINITION_DEFAULTS.functions,
     inputs: settings.inputs ?? inputs,
     onStale: settings.on_stale ?? (place.isProject ? 'reopen' : DEFINITION_DEFAULTS.onStale),
     idleTimeoutMs: settings.idle_timeout === undefined ? DEFINITION_DEFAULTS.idleTimeoutMs : settings.idle_timeout,

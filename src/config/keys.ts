@@ -68,6 +68,13 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
   },
   launch_pass_env: { group: VARIABLES, placeholder: 'K', flag: 'each', fallback: '[]', about: 'let the launcher itself see a variable' },
   path_prepend: { group: VARIABLES, placeholder: 'DIR', flag: 'each', fallback: '[]', about: 'put a directory in front of PATH' },
+  functions: {
+    group: VARIABLES,
+    placeholder: 'GLOB',
+    flag: 'each',
+    fallback: 'all',
+    about: "a shell function that commands are to get: all, none, or globs such as 'my-*'",
+  },
   inputs: {
     group: LIFE,
     placeholder: 'FILE',

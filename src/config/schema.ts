@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 
+import { compileGlob } from '../session/functions.js';
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
 
 import { isVariableName, variablesSchema } from '../session/variables.js';
@@ -48,6 +49,25 @@ const pathMap = v.pipe(
 
 const CODES = 'a list of exit codes from 1 to 255, such as [125]';
 const codes = v.array(v.pipe(v.number(CODES), v.integer(CODES), v.minValue(1, CODES), v.maxValue(255, CODES)), CODES);
+
+const FUNCTIONS = '"all", "none", or a list of globs in quotes, such as ["my-*"]';
+const functions = v.pipe(
+  v.union(
+    [
+      v.picklist(['all', 'none'], FUNCTIONS),
+      v.array(
+        v.pipe(
+          v.string(FUNCTIONS),
+          v.minLength(1, FUNCTIONS),
+          v.check((glob) => compileGlob(glob) !== undefined, 'a list of globs that can match something'),
+        ),
+        FUNCTIONS,
+      ),
+    ],
+    FUNCTIONS,
+  ),
+  v.metadata({ json: { anyOf: [{ enum: ['all', 'none'] }, { type: 'array', items: { type: 'string', minLength: 1 } }] } }),
+);
 
 const COUNT = 'a whole number from 0 to 1000000';
 const count = v.pipe(v.number(COUNT), v.integer(COUNT), v.minValue(0, COUNT), v.maxValue(1_000_000, COUNT));
@@ -108,6 +128,7 @@ export interface SessionSettings {
   runtime_pass_env?: string[];
   launch_pass_env?: string[];
   path_prepend?: string[];
+  functions?: 'all' | 'none' | string[];
   inputs?: string[];
   on_stale?: 'reopen' | 'warn' | 'refuse';
   idle_timeout?: number | null;
@@ -148,6 +169,7 @@ const SETTINGS_SCHEMA = v.strictObject(
     runtime_pass_env: v.exactOptional(names),
     launch_pass_env: v.exactOptional(names),
     path_prepend: v.exactOptional(list),
+    functions: v.exactOptional(functions),
     inputs: v.exactOptional(list),
     on_stale: v.exactOptional(choice(['reopen', 'warn', 'refuse'] as const)),
     idle_timeout: v.exactOptional(durationOrNever),

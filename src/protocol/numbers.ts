@@ -38,6 +38,7 @@ export const Step = {
   SIGNALS: 12,
   FORK: 13,
   CONTAINMENT: 14,
+  FUNCTION: 15,
 } as const;
 export type StepName = keyof typeof Step;
 export type Step = (typeof Step)[StepName];

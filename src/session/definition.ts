@@ -5,6 +5,7 @@ import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
 import { ENV_STYLES, FAR_SIDES, type WrapDefinition } from '../wrap/definition.js';
+import type { FunctionFilter } from './functions.js';
 import { variablesSchema } from './variables.js';
 
 /** How an environment is entered. The entry shim's words are appended to `argv`; `enter-string`: as one shell-quoted argument. */
@@ -44,6 +45,8 @@ export interface SessionDefinition {
   readonly runtimePassEnv: readonly string[];
   readonly launchPassEnv: readonly string[];
   readonly pathPrepend: readonly string[];
+  /** Which shell functions of the environment commands get; globs. */
+  readonly functions: FunctionFilter;
   /** Files whose content makes the environment; relative ones are found in `directory`. */
   readonly inputs: readonly string[];
   readonly onStale: 'reopen' | 'warn' | 'refuse';
@@ -74,6 +77,7 @@ export const DEFINITION_DEFAULTS: Omit<SessionDefinition, 'name' | 'directory' |
   runtimePassEnv: [],
   launchPassEnv: [],
   pathPrepend: [],
+  functions: 'all',
   inputs: [],
   onStale: 'warn',
   idleTimeoutMs: 3_600_000,
@@ -131,6 +135,7 @@ const DEFINITION = v.strictObject({
   runtimePassEnv: words,
   launchPassEnv: words,
   pathPrepend: words,
+  functions: v.union([v.picklist(['all', 'none']), words]),
   inputs: words,
   onStale: v.picklist(['reopen', 'warn', 'refuse']),
   idleTimeoutMs: v.nullable(count),

@@ -46,6 +46,7 @@ const COUNTS: Readonly<Record<keyof SessionDefinition, boolean>> = {
   runtimePassEnv: true,
   launchPassEnv: true,
   pathPrepend: true,
+  functions: true,
   inputs: false,
   onStale: false,
   idleTimeoutMs: false,

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 
 import type { Launch, SessionDefinition } from './definition.js';
 import { hashInputs } from './freshness.js';
+import { bytesOf } from './host-environment.js';
 import type { BytePairs, InputHash } from './record.js';
 import { SNAPSHOT_VERSION } from './snapshot-file.js';
 
@@ -24,7 +25,7 @@ const OF_ONE_SHELL = /^(_|PWD|OLDPWD|SHLVL|WINDOWID|TERM_SESSION_ID|HOLDFAST_.*|
 const OF_THE_ENTRY = /^(HOLDFAST_LAUNCH|HOLDFAST_USER_BASH_ENV)$/;
 
 export interface SnapshotSources {
-  readonly definition: Pick<SessionDefinition, 'directory' | 'launch' | 'inputs'>;
+  readonly definition: Pick<SessionDefinition, 'directory' | 'launch' | 'inputs' | 'volatile'>;
   /** `env`, `runtime_env` and what `pass_env` named. */
   readonly declared: BytePairs;
   /** What the launcher is started with. */
@@ -35,7 +36,8 @@ export interface SnapshotSources {
 
 /** @returns 64 hex digits, and the content of the files that are part of it. */
 export function snapshotKey({ definition, declared, launched, caller }: SnapshotSources): { key: string; inputs: InputHash[] } {
-  const { directory, launch } = definition;
+  const { directory, launch, volatile } = definition;
+  const isLasting = (name: string): boolean => !isOfOneLogin(name, volatile);
   const inputs = hashInputs({ directory, inputs: [...definition.inputs, ...scriptsOf(launch, directory)] });
   const parts = {
     version: SNAPSHOT_VERSION,
@@ -43,17 +45,20 @@ export function snapshotKey({ definition, declared, launched, caller }: Snapshot
     directory,
     launch,
     inputs: [...inputs].sort((a, b) => (a.path < b.path ? -1 : 1)),
-    declared: sorted(declared, () => true),
-    launched: sorted(launched, (name) => !isOfOneLogin(name) && !OF_THE_ENTRY.test(name) && name !== 'BASH_ENV'),
+    declared: sorted(declared, isLasting),
+    launched: sorted(launched, (name) => isLasting(name) && !OF_THE_ENTRY.test(name) && name !== 'BASH_ENV'),
     bashEnv: launched.get('HOLDFAST_USER_BASH_ENV') ?? null,
-    caller: caller === undefined ? null : sorted(caller, (name) => !isOfOneLogin(name) && !OF_ONE_SHELL.test(name)),
+    caller: caller === undefined ? null : sorted(caller, (name) => isLasting(name) && !OF_ONE_SHELL.test(name)),
   };
   return { key: createHash('sha256').update(JSON.stringify(parts)).digest('hex'), inputs };
 }
 
-/** Whether a variable is that of one terminal or login, and no part of a key. */
-export function isOfOneLogin(name: string): boolean {
-  return OF_ONE_LOGIN.test(name);
+/** Whether a variable is that of one terminal or login, or declared `volatile`: no part of a key. @param name latin1. */
+export function isOfOneLogin(name: string, volatile: readonly string[]): boolean {
+  return (
+    OF_ONE_LOGIN.test(name) ||
+    volatile.some((each) => (each.endsWith('*') ? name.startsWith(bytesOf(each.slice(0, -1))) : name === bytesOf(each)))
+  );
 }
 
 /** Words that name a file, seen from the launcher's directory: `bash ./enter.sh` depends on what is in it. */

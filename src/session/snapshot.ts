@@ -81,13 +81,13 @@ async function make(entry: Entry, { key, inputs }: Source): Promise<Snapshot> {
       inputs,
       functions,
     },
-    variables: variables.filter(([name, value]) => !isOfOneLogin(name) || entry.environment.get(name) !== value),
+    variables: variables.filter(([name, value]) => !isOfOneLogin(name, definition.volatile) || entry.environment.get(name) !== value),
   };
 }
 
 /** What of one login the launcher left as it was, as it is now. */
 function withLogin({ facts, variables }: Snapshot, entry: Entry): Snapshot {
   const taken = new Set(variables.map(([name]) => name));
-  const own = [...entry.environment].filter(([name]) => isOfOneLogin(name) && !taken.has(name));
+  const own = [...entry.environment].filter(([name]) => isOfOneLogin(name, entry.record.definition.volatile) && !taken.has(name));
   return { facts, variables: [...variables, ...own] };
 }

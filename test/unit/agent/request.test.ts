@@ -23,7 +23,12 @@ watchChildren((change: ChildChange) => running.get(change.pid)?.onChange(change)
 
 /** One request and all that is heard of it. */
 class Asked implements Reply, RequestHost {
-  readonly plan = { base: new BaseEnvironment(new Map([['PATH', '/usr/bin:/bin']])), limits: new Float64Array(0), lastPath: undefined };
+  readonly plan = {
+    base: new BaseEnvironment(new Map([['PATH', '/usr/bin:/bin']])),
+    limits: new Float64Array(0),
+    functions: new Map(),
+    lastPath: undefined,
+  };
   readonly isTraced = false;
   readonly killGraceMs = 100;
   readonly messages: AgentMessage[] = [];

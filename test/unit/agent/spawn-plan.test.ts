@@ -32,6 +32,7 @@ describe('a spawn request', () => {
   const plan = (): SpawnPlan => ({
     base: new BaseEnvironment(new Map([['PATH', '/bin']])),
     limits: new Float64Array([7, 1024, 4096]),
+    functions: new Map(),
     lastPath: undefined,
   });
 

@@ -36,6 +36,13 @@ describe('the flags of open', () => {
     expect(flags.map((option) => option.long)).toEqual(SESSION_KEY_NAMES.map(flagOf));
   });
 
+  it('take one word or globs for functions', () => {
+    expect(settings('--functions', 'none')).toEqual({ functions: 'none' });
+    expect(settings('--functions', 'my-*')).toEqual({ functions: ['my-*'] });
+    expect(settings('--functions', 'all', '--functions', 'none')).toEqual({ functions: ['all', 'none'] });
+    expect(misuse('--functions', '[z-a]').message).toBe("'--functions' must be a list of globs that can match something, not '[z-a]'");
+  });
+
   it('say nothing when none is given', () => {
     expect(settings('web')).toEqual({});
   });

@@ -88,6 +88,25 @@ describe('a target that was not started', () => {
     },
   );
 
+  it.each([
+    [
+      'snapshot',
+      /which session 'web' lacks: a snapshot keeps variables alone$/,
+      /^open it with mode = "session", and run it as bash -c 'tool \.\.\.'$/,
+    ],
+    [
+      'filtered',
+      /which session 'web' lacks: its 'functions' leaves it out$/,
+      /^name it there, open the session again, and run it as bash -c/,
+    ],
+    ['session', /a shell function of session 'web', and no program$/, /^run it as bash -c 'tool \.\.\.'$/],
+  ])('because it is a shell function (%s) is 127 and says so', (why, message, hint) => {
+    const [code, gotMessage, gotHint] = ours(exitOfOutcome(notStarted('FUNCTION', ENOENT, why), asked));
+    expect(code).toBe(127);
+    expect(gotMessage).toMatch(message);
+    expect(gotHint).toMatch(hint);
+  });
+
   it('because it is a directory says so', () => {
     const exit = exitOfOutcome(notStarted('PROGRAM', EACCES), { ...asked, command: '/tmp', isDirectory: () => true });
     expect(ours(exit)).toEqual([126, "cannot run '/tmp': is a directory", undefined]);
@@ -132,7 +151,7 @@ describe('the words', () => {
     const sources = readdirSync(native).filter((name) => /^client.*\.c$/.test(name));
     const code = sources.map((name) => readFileSync(join(native, name), 'utf8')).join('\n');
     // What stands between the things that are filled in, as far as it is long enough to be told from chance.
-    const parts = [...texts].flatMap((text) => text.split(/'[^']*'|\d+|:|SIG\w+/)).map((part) => part.replace(/ms|[(),]/g, '').trim());
+    const parts = [...texts].flatMap((text) => text.split(/'[^']*'|\d+|[:,]|SIG\w+/)).map((part) => part.replace(/ms|[(),]/g, '').trim());
     const lost = [...new Set(parts)].filter((part) => part.length > 8 && !code.includes(part));
     expect(lost.filter((part) => !FROM_THE_C_LIBRARY.includes(part) && part !== 'refused')).toEqual([]);
   });

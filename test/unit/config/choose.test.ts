@@ -105,6 +105,7 @@ describe('open with a name', () => {
       runtimePassEnv: [],
       launchPassEnv: [],
       pathPrepend: [],
+      functions: 'all',
       inputs: [],
       onStale: 'warn',
       idleTimeoutMs: 3_600_000,
