@@ -9,6 +9,10 @@ export { type RunHandle, type RunOptions, type RunReport, run } from './client/r
 export type { HasDescriptor, StdioFile, StdioOption, StdioSlot, StdioTerminal } from './client/stdio.js';
 export { openExecSession as openSession } from './config/open-exec-session.js';
 export { type OpenSessionOptions, sessionKey } from './config/open-options.js';
+export { chooseSession, type OpenRequest } from './config/choose.js';
+export { parseRunnerJson, type RunnerJson, type RunnerName, type RunnerSettings } from './config/runner-json.js';
+export type { SessionSettings } from './config/schema.js';
+export { runnerJsonOfSession } from './config/session-runner-json.js';
 export { HOLDFAST_ERROR_CODES, HoldfastError, type HoldfastErrorCode } from './errors.js';
 export type { Timings, Usage } from './protocol/exited.js';
 export type { Ending, Outcome } from './protocol/outcome.js';

@@ -17,7 +17,7 @@ export function addOpen(program: Command, launcher: readonly string[]): void {
     .description('enter an environment and hold it; returns when the session serves')
     .argument('[name]', "the session's name; absent: the project around the working directory")
     .usage('[NAME] [options] [-- LAUNCHER...]')
-    .option('--config <FILE>', 'take the session from this holdfast.toml')
+    .option('--config <FILE>', 'take the session from this holdfast.toml or runner.json')
     .option('--project <DIR>', 'search from this directory; run the launcher in the project found')
     .option('--foreground', 'stay until the session ends; a stop signal closes it (for a supervisor)');
   open.addHelpText('after', HELP).action(async (name: string | undefined, options: OpenFlags) => {

@@ -16,6 +16,7 @@ import { addList } from './list.js';
 import { addLogs } from './logs.js';
 import { addOpen } from './open.js';
 import { addReopen } from './reopen.js';
+import { addRunnerJson } from './runner-json.js';
 import { addShim } from './shim.js';
 import { addStatus } from './status.js';
 import { addTrace } from './trace.js';
@@ -46,6 +47,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addLogs(program);
   addExplain(program);
   addFingerprint(program);
+  addRunnerJson(program);
   addJobs(program);
   addJob(program);
   addTrace(program);

@@ -13,10 +13,11 @@ import type { SessionOrigin } from '../session/open.js';
 import { ENTRY_KEYS, findContradiction } from './contradiction.js';
 import { defineSession } from './define.js';
 import { filesBehind, filesBehindFlags, settleFlags, settleSession } from './extends.js';
-import { type ConfigFile, readConfigFile, withAbsolutePaths } from './file.js';
+import { type ConfigFile, parseConfig, readConfigFile, readConfigText, withAbsolutePaths } from './file.js';
 import { flagOf } from './keys.js';
 import { findNearest } from './nearest.js';
 import { overlay } from './overlay.js';
+import { isRunnerJson, parseRunnerJson } from './runner-json.js';
 import type { SessionSettings } from './schema.js';
 
 const FILE_NAME = 'holdfast.toml';
@@ -94,7 +95,9 @@ function findDeclared(request: OpenRequest): Declared {
 }
 
 function fromFile(path: string, name: string | undefined, directory: string | undefined): Declared {
-  const file = readConfigFile(path);
+  const text = readConfigText(path);
+  if (isRunnerJson(path, text)) return fromRunnerJson(path, text, name, directory);
+  const file = parseConfig(path, text);
   const home = realpathSync(dirname(resolve(path)));
   if (name === undefined) {
     if (basename(path) !== FILE_NAME || file.session === undefined) {
@@ -112,6 +115,14 @@ function fromFile(path: string, name: string | undefined, directory: string | un
     isProject: false,
     files: filesBehind(file, file.sessions.has(name) ? name : undefined),
   };
+}
+
+function fromRunnerJson(path: string, text: string, name: string | undefined, directory: string | undefined): Declared {
+  if (name === undefined) {
+    throw new HoldfastError('USAGE', `a session from '${path}' needs a name`, { hint: `holdfast open NAME --config ${path}` });
+  }
+  const runner = parseRunnerJson(path, text);
+  return { name, directory: directory ?? runner.directory, settings: runner.settings, isProject: false, files: [resolve(path)] };
 }
 
 function fromNearestFile(name: string, start: string): Declared {

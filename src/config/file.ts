@@ -34,6 +34,11 @@ export interface ConfigFile {
  * @throws {HoldfastError} `CONFIG_UNREADABLE`, `CONFIG_INVALID`.
  */
 export function readConfigFile(path: string): ConfigFile {
+  return parseConfig(path, readConfigText(path));
+}
+
+/** The text of a file that may be a holdfast.toml or a runner.json. @throws as `readConfigFile`. */
+export function readConfigText(path: string): string {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -52,7 +57,7 @@ export function readConfigFile(path: string): ConfigFile {
   if (!isUtf8(bytes)) {
     throw new HoldfastError('CONFIG_INVALID', `'${path}' is not UTF-8 text, as TOML must be`, { hint: 'save it as UTF-8' });
   }
-  return parseConfig(path, bytes.toString('utf8'));
+  return bytes.toString('utf8');
 }
 
 /** As `readConfigFile`, for a text at hand. */
