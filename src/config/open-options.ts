@@ -114,7 +114,9 @@ export function definitionOf(options: OpenSessionOptions): SessionDefinition {
   const name = options.name ?? inventName();
   if (options.config !== undefined || options.project !== undefined) {
     const session = 'session' in options ? options.session : undefined;
-    return { ...chooseSession({ name: session, config: options.config, project: options.project, settings }), name };
+    // A runner.json holds one session without a name, which has no name of its own to fall back on.
+    const asked = session ?? (options.config?.endsWith('.json') ? name : undefined);
+    return { ...chooseSession({ name: asked, config: options.config, project: options.project, settings }), name };
   }
   const contradiction = findContradiction(settings);
   if (contradiction !== undefined) throw new HoldfastError('USAGE', contradiction.message, { hint: contradiction.hint });

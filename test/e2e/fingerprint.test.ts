@@ -4,7 +4,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SessionFingerprint } from '../../src/index.js';
-import { DEFINITION_DEFAULTS, type SessionDefinition } from '../../src/session/definition.js';
 import { makeNixProject, type NixProject } from '../fixtures/nix-project.js';
 import { programs, useHoldfast } from '../harness/holdfast.js';
 import { needs } from '../harness/needs.js';
@@ -13,7 +12,8 @@ const holdfast = useHoldfast();
 const OPENINGS_MS = 240_000;
 
 interface Opening {
-  readonly definition: SessionDefinition;
+  /** Of the library's openSession. */
+  readonly options: Record<string, unknown>;
   readonly env: Record<string, string>;
 }
 
@@ -38,12 +38,11 @@ export STARTED=$$ SCRATCH=$(mktemp -u) NIX_CFLAGS_COMPILE=-O2
 greet() { echo "$GREETING $1"; }
 `;
 
-function define(directory: string, more: Partial<SessionDefinition> = {}): SessionDefinition {
+function define(directory: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    ...DEFINITION_DEFAULTS,
     name: 'fp',
-    directory,
-    launch: { style: 'source', script: 'env.sh' },
+    cwd: directory,
+    source: 'env.sh',
     inputs: ['env.sh', 'lock'],
     env: { A: '1' },
     runtimeEnv: { R: '1' },
@@ -93,7 +92,7 @@ describe('the fingerprint of a session', () => {
     'is one value over fifty openings by fifty callers',
     async () => {
       const directory = project({ 'env.sh': SCRIPT, lock: '1' });
-      const found = await fingerprints(Array.from({ length: 50 }, (_, i) => ({ definition: define(directory), env: ambient(i + 1) })));
+      const found = await fingerprints(Array.from({ length: 50 }, (_, i) => ({ options: define(directory), env: ambient(i + 1) })));
       expect(new Set(found.map(({ parts }) => JSON.stringify(parts))).size).toBe(1);
       expect(new Set(found.map(({ fingerprint }) => fingerprint)).size).toBe(1);
       expect(found[0]?.leftOut).toEqual(expect.arrayContaining(['PWD', 'SCRATCH', 'SHLVL', 'STARTED', 'USER']));
@@ -108,22 +107,22 @@ describe('the fingerprint of a session', () => {
       const directory = project(files);
       const env = ambient(1);
       const plain = define(directory);
-      const script = (text: string): Opening => ({ definition: define(project({ ...files, 'env.sh': text })), env });
+      const script = (text: string): Opening => ({ options: define(project({ ...files, 'env.sh': text })), env });
       // Without the script among the inputs, so that only what it does can tell.
-      const unseen = (text: string): Opening => ({ definition: define(project({ ...files, 'env.sh': text }), { inputs: ['lock'] }), env });
+      const unseen = (text: string): Opening => ({ options: define(project({ ...files, 'env.sh': text }), { inputs: ['lock'] }), env });
       const relevant: Record<string, Opening> = {
-        'a value of env': { definition: define(directory, { env: { A: '2' } }), env },
-        'the value that pass_env found': { definition: plain, env: { ...env, TOKEN: 'other' } },
-        'its absence': { definition: plain, env: Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'TOKEN')) },
-        'a launcher': { definition: define(directory, { launch: { style: 'enter', argv: ['env'] } }), env },
-        'a word of it': { definition: define(directory, { launch: { style: 'enter', argv: ['env', 'A=1'] } }), env },
+        'a value of env': { options: define(directory, { env: { A: '2' } }), env },
+        'the value that pass_env found': { options: plain, env: { ...env, TOKEN: 'other' } },
+        'its absence': { options: plain, env: Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'TOKEN')) },
+        'a launcher': { options: define(directory, { source: undefined, launcher: ['env'] }), env },
+        'a word of it': { options: define(directory, { source: undefined, launcher: ['env', 'A=1'] }), env },
         'the text of the script': script(`${SCRIPT}# a comment\n`),
-        'the content of an input': { definition: define(project({ ...files, lock: '2' })), env },
-        'the lack of an input': { definition: define(project({ 'env.sh': SCRIPT })), env },
-        path_prepend: { definition: define(directory, { pathPrepend: ['bin'] }), env },
-        'the mode': { definition: define(directory, { mode: 'host', launch: { style: 'enter', argv: [] } }), env },
-        'a name in runtime_pass_env': { definition: define(directory, { runtimePassEnv: ['SSH_AUTH_SOCK', 'DISPLAY'] }), env },
-        'the identity': { definition: define(directory, { identity: 'sdk 4.2' }), env },
+        'the content of an input': { options: define(project({ ...files, lock: '2' })), env },
+        'the lack of an input': { options: define(project({ 'env.sh': SCRIPT })), env },
+        path_prepend: { options: define(directory, { pathPrepend: ['bin'] }), env },
+        'the mode': { options: define(directory, { mode: 'snapshot' }), env },
+        'a name in runtime_pass_env': { options: define(directory, { runtimePassEnv: ['SSH_AUTH_SOCK', 'DISPLAY'] }), env },
+        'the identity': { options: define(directory, { identity: 'sdk 4.2' }), env },
         'no input but the lock': unseen(SCRIPT),
         'a variable of the script': unseen(SCRIPT.replace('hello', 'hallo')),
         'the body of a function': unseen(SCRIPT.replace('$1"', '$2"')),
@@ -132,14 +131,14 @@ describe('the fingerprint of a session', () => {
         'a flag of the compiler': unseen(SCRIPT.replace('-O2', '-O3')),
       };
       const irrelevant: Record<string, Opening> = {
-        'the value of runtime_env': { definition: define(directory, { runtimeEnv: { R: '2', S: '3' } }), env },
-        idle_timeout: { definition: define(directory, { idleTimeoutMs: 5000 }), env },
-        'the name': { definition: define(directory, { name: 'other' }), env },
-        "the caller's GOFLAGS": { definition: plain, env: { ...env, GOFLAGS: '-race' } },
-        'the socket of its ssh agent': { definition: plain, env: { ...env, SSH_AUTH_SOCK: '/other' } },
-        'the concurrency': { definition: define(directory, { maxConcurrent: 2, containment: 'group' }), env },
+        'the value of runtime_env': { options: define(directory, { runtimeEnv: { R: '2', S: '3' } }), env },
+        idle_timeout: { options: define(directory, { idleTimeoutMs: 5000 }), env },
+        'the name': { options: define(directory, { name: 'other' }), env },
+        "the caller's GOFLAGS": { options: plain, env: { ...env, GOFLAGS: '-race' } },
+        'the socket of its ssh agent': { options: plain, env: { ...env, SSH_AUTH_SOCK: '/other' } },
+        'the concurrency': { options: define(directory, { maxConcurrent: 2, containment: 'group' }), env },
       };
-      const [first, ...found] = await fingerprints([{ definition: plain, env }, ...Object.values(relevant), ...Object.values(irrelevant)]);
+      const [first, ...found] = await fingerprints([{ options: plain, env }, ...Object.values(relevant), ...Object.values(irrelevant)]);
       const values = new Map([...Object.keys(relevant), ...Object.keys(irrelevant)].map((edit, i) => [edit, found[i]?.fingerprint]));
       for (const edit of Object.keys(irrelevant)) expect(values.get(edit), edit).toBe(first?.fingerprint);
       const moved = Object.keys(relevant).map((edit) => values.get(edit));
@@ -179,12 +178,13 @@ describe('the fingerprint of a nix flake', () => {
       needs(t, 'nix');
       made = makeNixProject(holdfast.folder('nix'));
       const { directory, env } = made;
-      const definition = define(directory, {
-        launch: { style: 'enter', argv: ['nix', '--extra-experimental-features', 'nix-command flakes', 'develop', '--command'] },
+      const options = define(directory, {
+        source: undefined,
+        launcher: ['nix', '--extra-experimental-features', 'nix-command flakes', 'develop', '--command'],
         inputs: ['flake.nix', 'flake.lock'],
         volatile: [],
       });
-      const openings = [1, 2, 3, 4].map((seed) => ({ definition, env: { ...ambient(seed), ...env } }));
+      const openings = [1, 2, 3, 4].map((seed) => ({ options, env: { ...ambient(seed), ...env } }));
       const [first, ...others] = await fingerprints(openings);
       expect(others.map(({ parts }) => parts)).toEqual(others.map(() => first?.parts));
       expect(first?.leftOut).toEqual(expect.arrayContaining(['NIX_BUILD_TOP', 'TMPDIR']));
