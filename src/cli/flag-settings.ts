@@ -17,6 +17,9 @@ export function settingsFromFlags(options: Readonly<Record<string, unknown>>, la
     const given = options[attributeOf(key)];
     if (given !== undefined) raw[key] = readFlag(key, info, given);
   }
+  const single = options['option'];
+  if (Array.isArray(single))
+    raw['options'] = gathered([...(Array.isArray(options['options']) ? options['options'] : []), ...single].map(String));
   const inputs = options['input'];
   if (Array.isArray(inputs)) raw['inputs'] = [...(Array.isArray(raw['inputs']) ? raw['inputs'] : []), ...inputs];
   if (launcher.length > 0) {
@@ -37,6 +40,7 @@ function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
   if (info.flag === 'counts' && Array.isArray(given)) return given.map(asNumber);
   // The one key that is a word or a list: a sole "all" or "none" is the word.
   if (key === 'functions' && Array.isArray(given) && given.length === 1 && ['all', 'none'].includes(String(given[0]))) return given[0];
+  if (info.flag === 'gathered' && Array.isArray(given)) return gathered(given.map(String));
   if (info.flag !== 'pairs' || !Array.isArray(given)) return given;
   const entries = given.map((pair): [string, string] => {
     const text = String(pair);
@@ -49,6 +53,20 @@ function readFlag(key: string, info: KeyInfo, given: unknown): unknown {
     return [text.slice(0, equals), text.slice(equals + 1)];
   });
   return Object.fromEntries(entries);
+}
+
+/** `a=1 b=2 b=3 c` → { a: '1', b: ['2', '3'], c: true }. */
+function gathered(given: readonly string[]): Record<string, string | string[] | true> {
+  const values = new Map<string, string | string[] | true>();
+  for (const text of given) {
+    const equals = text.indexOf('=');
+    const key = equals === -1 ? text : text.slice(0, equals);
+    const before = values.get(key);
+    const value = equals === -1 ? true : text.slice(equals + 1);
+    if (before === undefined || before === true || value === true) values.set(key, value);
+    else values.set(key, typeof before === 'string' ? [before, value] : [...before, value]);
+  }
+  return Object.fromEntries(values);
 }
 
 function asNumber(given: unknown): unknown {

@@ -8,7 +8,7 @@ import { flagOf, type KeyInfo, SESSION_KEYS } from '../config/keys.js';
 /** Adds one flag for each key. Values are collected as text; `settingsFromFlags` reads them. */
 export function addSettingFlags(command: Command): void {
   for (const [key, info] of Object.entries<KeyInfo>(SESSION_KEYS)) {
-    const repeats = info.flag === 'each' || info.flag === 'counts' || info.flag === 'pairs';
+    const repeats = info.flag === 'each' || info.flag === 'counts' || info.flag === 'pairs' || info.flag === 'gathered';
     const value = info.flag === 'switch' ? '' : ` <${info.placeholder}>`;
     const option = new Option(`${flagOf(key)}${value}`, info.about).helpGroup(`${info.group}:`);
     if (repeats) option.argParser(collect);
@@ -16,6 +16,7 @@ export function addSettingFlags(command: Command): void {
   }
   // The singular is what one types for one file.
   command.addOption(new Option('--input <FILE>').argParser(collect).hideHelp());
+  command.addOption(new Option('--option <K=V>').argParser(collect).hideHelp());
 }
 
 function collect(value: string, previous: readonly string[] | undefined): readonly string[] {

@@ -212,5 +212,10 @@ function isDirectory(path: string): boolean {
 }
 
 function saysWhatIsEntered(settings: SessionSettings): boolean {
-  return settings.mode === 'host' || settings.prefix !== undefined || ENTRY_KEYS.some((key) => settings[key] !== undefined);
+  return (
+    settings.mode === 'host' ||
+    settings.prefix !== undefined ||
+    settings.preset !== undefined ||
+    ENTRY_KEYS.some((key) => settings[key] !== undefined)
+  );
 }

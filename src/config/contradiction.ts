@@ -1,5 +1,7 @@
 // Settings that are each right and cannot be together. Checked in a file, and again once flags are laid over it.
 
+import { PRESETS } from '../wrap/presets/presets.js';
+import { findOptionFault } from './preset-options.js';
 import type { SessionSettings } from './schema.js';
 
 export interface Contradiction {
@@ -13,6 +15,8 @@ export interface Contradiction {
 export const ENTRY_KEYS = ['launcher', 'source', 'source_command', 'provider'] as const;
 /** Only for mode "wrap". */
 export const WRAP_KEYS = [
+  'preset',
+  'options',
   'prefix',
   'operand',
   'env_style',
@@ -20,18 +24,21 @@ export const WRAP_KEYS = [
   'cwd_option',
   'tty_option',
   'end_of_options',
+  'command_style',
   'path_map',
   'map_argv',
   'failure_codes',
   'far_side',
   'kill',
+  'start',
+  'stop',
 ] as const;
 
 export type SessionMode = NonNullable<SessionSettings['mode']>;
 
-/** The mode said, or what the other settings make plain: a prefix is only for wrap. */
+/** The mode said, or what the other settings make plain: a prefix or a preset is only for wrap. */
 export function modeOf(settings: SessionSettings): SessionMode {
-  return settings.mode ?? (settings.prefix === undefined ? 'session' : 'wrap');
+  return settings.mode ?? (settings.prefix === undefined && settings.preset === undefined ? 'session' : 'wrap');
 }
 
 /** The first contradiction in `settings`; what is merely absent is none. */
@@ -66,7 +73,12 @@ export function findContradiction(settings: SessionSettings): Contradiction | un
       hint: 'path_map says which directory is where inside',
     };
   }
-  const { env_style: style } = settings;
+  const fault = findOptionFault(settings);
+  if (fault !== undefined) return fault;
+  if (settings.stop !== undefined && settings.start === undefined && settings.preset === undefined) {
+    return { key: 'stop', message: "'stop' has no meaning without 'start'", hint: 'it ends what start has made' };
+  }
+  const { env_style: style = settings.preset === undefined ? undefined : PRESETS[settings.preset]?.facts.envStyle } = settings;
   if (settings.env_option !== undefined && style !== 'option' && style !== 'option-by-name' && style !== 'setenv') {
     const message = `'env_option' has no meaning with env_style "${style ?? 'inherit'}"`;
     return { key: 'env_option', message, hint: 'it belongs to env_style "option", "option-by-name" or "setenv"' };

@@ -5,8 +5,8 @@ import { accessSync, constants } from 'node:fs';
 import { HoldfastError } from '../errors.js';
 import { DEFINITION_DEFAULTS, type Launch, NO_LAUNCHER, type SessionDefinition } from '../session/definition.js';
 import { enterProvider } from '../session/launchers/providers.js';
-import type { WrapDefinition } from '../wrap/definition.js';
 import { ENTRY_KEYS, modeOf } from './contradiction.js';
+import { defineWrap } from './define-wrap.js';
 import type { SessionSettings } from './schema.js';
 
 export interface SessionPlace {
@@ -20,7 +20,7 @@ export interface SessionPlace {
 export function defineSession(settings: SessionSettings, place: SessionPlace): SessionDefinition {
   const mode = modeOf(settings);
   const { launch, inputs } = entryOf(settings, place);
-  const wrap = mode === 'wrap' ? wrapOf(settings, place) : undefined;
+  const wrapped = mode === 'wrap' ? defineWrap(settings, place, launch) : undefined;
   return {
     name: place.name,
     mode,
@@ -44,7 +44,8 @@ export function defineSession(settings: SessionSettings, place: SessionPlace): S
     containment: settings.containment ?? DEFINITION_DEFAULTS.containment,
     ...(settings.identity === undefined ? {} : { identity: settings.identity }),
     volatile: settings.volatile ?? DEFINITION_DEFAULTS.volatile,
-    ...(wrap === undefined ? {} : { wrap }),
+    // Its launch, where it has one, in the place of ours.
+    ...wrapped,
   };
 }
 
@@ -66,46 +67,6 @@ function entryOf(settings: SessionSettings, place: SessionPlace): { launch: Laun
   throw new HoldfastError('USAGE', `nothing says what session '${place.name}' enters`, {
     hint: `name its launcher after '--', or give one of ${ENTRY_KEYS.join(', ')}`,
   });
-}
-
-function wrapOf(settings: SessionSettings, place: SessionPlace): WrapDefinition {
-  const { prefix, env_option: envOption, cwd_option: cwdOption, end_of_options: endOfOptions, kill } = settings;
-  if (prefix === undefined) {
-    throw new HoldfastError('USAGE', `nothing says what session '${place.name}' puts in front of a command`, {
-      hint: 'give it a prefix, such as ["docker", "exec", "-i"]',
-    });
-  }
-  const envStyle = settings.env_style ?? 'inherit';
-  const option = envOption ?? defaultOption(envStyle);
-  return {
-    prefix,
-    operand: settings.operand ?? [],
-    envStyle,
-    ...(option === undefined ? {} : { envOption: option }),
-    ...(cwdOption === undefined ? {} : { cwdOption }),
-    ttyOption: settings.tty_option ?? [],
-    ...(endOfOptions === undefined ? {} : { endOfOptions }),
-    pathMap: settings.path_map ?? {},
-    mapArgv: settings.map_argv ?? false,
-    failureCodes: settings.failure_codes ?? [],
-    // A wrapper that hands its environment on is taken for one whose processes are its own.
-    farSide: settings.far_side ?? (envStyle === 'inherit' && kill === undefined ? 'local' : 'marker'),
-    ...(kill === undefined ? {} : { kill }),
-  };
-}
-
-function defaultOption(style: WrapDefinition['envStyle']): string | undefined {
-  switch (style) {
-    case 'option':
-    case 'option-by-name':
-      return '-e';
-    case 'setenv':
-      return '--setenv';
-    case 'inherit':
-    case 'env-command':
-    case 'remote-shell':
-      return undefined;
-  }
 }
 
 /** bash would say it in the log; here it is said at once. */

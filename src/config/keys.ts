@@ -16,8 +16,9 @@ export interface KeyInfo {
   readonly placeholder: string;
   /** What it does, for `--help`. */
   readonly about: string;
-  /** How often and how the flag is given: once; once per item (text, numbers); once per K=V pair; without a value, for true. */
-  readonly flag: 'once' | 'count' | 'each' | 'counts' | 'pairs' | 'switch';
+  /** How often and how the flag is given: once; once per item (text, numbers); once per K=V pair;
+   * gathered: once per K=V, which make a list where K is the same, and K alone for true; without a value, for true. */
+  readonly flag: 'once' | 'count' | 'each' | 'counts' | 'pairs' | 'gathered' | 'switch';
   /** Under which heading of `--help`. */
   readonly group: KeyGroup;
   /** The default as docs/config.md shows it. */
@@ -116,6 +117,14 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
     fallback: '[]',
     about: "a variable that differs at each opening: no part of the fingerprint; 'K*': all that begin so",
   },
+  preset: {
+    group: WRAP,
+    placeholder: 'P',
+    flag: 'once',
+    fallback: '',
+    about: 'a wrapper that Holdfast knows: docker, ssh, bubblewrap …',
+  },
+  options: { group: WRAP, placeholder: 'K=V', flag: 'gathered', fallback: '{}', about: 'an option of the preset' },
   prefix: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of what is put in front of a command' },
   operand: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '[]', about: "one word after the prefix's options (the container)" },
   env_style: {
@@ -141,6 +150,13 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
     fallback: '',
     about: 'what ends the options of the prefix, such as --',
   },
+  command_style: {
+    group: WRAP,
+    placeholder: 'STYLE',
+    flag: 'once',
+    fallback: 'words',
+    about: 'words, or string: the command is one word, for a shell inside',
+  },
   path_map: { group: WRAP, placeholder: 'HOST=INSIDE', flag: 'pairs', fallback: '{}', about: 'a directory that has another path inside' },
   map_argv: { group: WRAP, placeholder: '', flag: 'switch', fallback: 'false', about: "map the paths among a command's words, too" },
   failure_codes: { group: WRAP, placeholder: 'N', flag: 'counts', fallback: '[]', about: 'an exit code by which the prefix itself fails' },
@@ -152,6 +168,14 @@ export const SESSION_KEYS: Readonly<Record<keyof SessionSettings, KeyInfo>> = {
     about: 'how what runs inside is ended: marker, local (with the prefix) or none',
   },
   kill: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of a command that ends what runs inside' },
+  start: {
+    group: WRAP,
+    placeholder: 'WORD',
+    flag: 'each',
+    fallback: '',
+    about: 'one word of a command that makes, at the opening, what is entered; its last line is {id}',
+  },
+  stop: { group: WRAP, placeholder: 'WORD', flag: 'each', fallback: '', about: 'one word of a command that ends it with the session' },
 };
 
 /** In the order of `--help` and of docs/config.md. */

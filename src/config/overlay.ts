@@ -12,7 +12,13 @@ export function overlay(under: SessionSettings, over: SessionSettings): SessionS
   if (ENTRY_KEYS.some((key) => over[key] !== undefined)) {
     for (const key of [...ENTRY_KEYS, 'launcher_style'] as const) delete merged[key];
   }
+  // Another preset has other options, and is of something else.
+  if (over.preset !== undefined && over.preset !== under.preset) {
+    for (const key of ['options', 'operand', 'prefix'] as const) delete merged[key];
+  }
+  const { options } = merged;
   Object.assign(merged, over);
+  if (options !== undefined) merged.options = { ...options, ...over.options };
   for (const key of TABLES) {
     if (under[key] !== undefined && over[key] !== undefined) merged[key] = { ...under[key], ...over[key] };
   }

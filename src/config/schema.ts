@@ -6,7 +6,9 @@ import { compileGlob } from '../session/functions.js';
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
 
 import { isVariableName, variablesSchema } from '../session/variables.js';
-import { ENV_STYLES, type EnvStyle, FAR_SIDES, type FarSideKind } from '../wrap/definition.js';
+import { COMMAND_STYLES, type CommandStyle, ENV_STYLES, type EnvStyle, FAR_SIDES, type FarSideKind } from '../wrap/definition.js';
+import type { OptionValue } from '../wrap/presets/preset.js';
+import { PRESET_NAMES } from '../wrap/presets/presets.js';
 
 import { findDuration } from './duration.js';
 import { findSize } from './size.js';
@@ -45,6 +47,18 @@ const pathMap = v.pipe(
   v.record(v.string(), v.pipe(v.string(PATH_MAP), v.check(hasNoNul, 'text without a NUL')), PATH_MAP),
   v.check(isPathMap, PATH_MAP),
   v.metadata({ json: { type: 'object', additionalProperties: { type: 'string' } } }),
+);
+
+const OPTIONS = 'a table of text, lists and true or false, such as { network = "none" }';
+const optionValue = v.union([v.pipe(v.string(), v.check(hasNoNul)), v.boolean(), v.array(v.pipe(v.string(), v.check(hasNoNul)))], OPTIONS);
+const presetOptions = v.pipe(
+  v.record(v.string(), optionValue, OPTIONS),
+  v.metadata({
+    json: {
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'boolean' }, { type: 'array', items: { type: 'string' } }] },
+    },
+  }),
 );
 
 const CODES = 'a list of exit codes from 1 to 255, such as [125]';
@@ -140,6 +154,8 @@ export interface SessionSettings {
   containment?: 'auto' | 'cgroup' | 'warden' | 'group';
   identity?: string;
   volatile?: string[];
+  preset?: string;
+  options?: Record<string, OptionValue>;
   prefix?: string[];
   operand?: string[];
   env_style?: EnvStyle;
@@ -147,11 +163,14 @@ export interface SessionSettings {
   cwd_option?: string;
   tty_option?: string[];
   end_of_options?: string;
+  command_style?: CommandStyle;
   path_map?: Record<string, string>;
   map_argv?: boolean;
   failure_codes?: number[];
   far_side?: FarSideKind;
   kill?: string[];
+  start?: string[];
+  stop?: string[];
 }
 
 const SETTINGS_SCHEMA = v.strictObject(
@@ -181,6 +200,8 @@ const SETTINGS_SCHEMA = v.strictObject(
     containment: v.exactOptional(choice(['auto', 'cgroup', 'warden', 'group'] as const)),
     identity: v.exactOptional(text),
     volatile: v.exactOptional(names),
+    preset: v.exactOptional(v.picklist(PRESET_NAMES, oneOf(PRESET_NAMES))),
+    options: v.exactOptional(presetOptions),
     prefix: v.exactOptional(prefix),
     operand: v.exactOptional(list),
     env_style: v.exactOptional(choice(ENV_STYLES)),
@@ -188,11 +209,14 @@ const SETTINGS_SCHEMA = v.strictObject(
     cwd_option: v.exactOptional(text),
     tty_option: v.exactOptional(list),
     end_of_options: v.exactOptional(text),
+    command_style: v.exactOptional(choice(COMMAND_STYLES)),
     path_map: v.exactOptional(pathMap),
     map_argv: v.exactOptional(v.boolean('true or false')),
     failure_codes: v.exactOptional(codes),
     far_side: v.exactOptional(choice(FAR_SIDES)),
     kill: v.exactOptional(words),
+    start: v.exactOptional(words),
+    stop: v.exactOptional(words),
   },
   'a table',
 );

@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
-import { ENV_STYLES, FAR_SIDES, type WrapDefinition } from '../wrap/definition.js';
+import { COMMAND_STYLES, ENV_STYLES, FAR_SIDES, type HoldDefinition, type WrapDefinition } from '../wrap/definition.js';
 import type { FunctionFilter } from './functions.js';
 import { variablesSchema } from './variables.js';
 
@@ -20,18 +20,6 @@ export type Launch =
 
 /** The host itself: nothing is entered but the entry shim. */
 export const NO_LAUNCHER: Launch = { style: 'enter', argv: [] };
-
-/** What is made at the opening of a wrap session and ended with it, most often a container. src/wrap/placeholders.ts has the placeholders. */
-export interface HoldDefinition {
-  /** The last line that it prints is {id}. */
-  readonly start: readonly string[];
-  /** Empty: nothing is to be stopped. */
-  readonly stop: readonly string[];
-  /** Prints {pid}. */
-  readonly pid?: readonly string[];
-  /** Prints what exactly is held, such as the digest of an image. */
-  readonly identity?: readonly string[];
-}
 
 export interface SessionDefinition {
   readonly name: string;
@@ -110,6 +98,7 @@ const WRAP = v.strictObject({
   cwdOption: v.exactOptional(v.string()),
   ttyOption: words,
   endOfOptions: v.exactOptional(v.string()),
+  commandStyle: v.exactOptional(v.picklist(COMMAND_STYLES)),
   pathMap: v.record(v.string(), v.string()),
   mapArgv: v.boolean(),
   failureCodes: v.array(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(255))),

@@ -7,13 +7,15 @@ import * as v from 'valibot';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
 import { VERSION } from '../protocol/limits.js';
+import type { HoldDefinition } from '../wrap/definition.js';
+import { fillPlaceholders } from '../wrap/placeholders.js';
 import { findLiveAgent } from './agent-probe.js';
 import { ask } from './control.js';
-import { type HoldDefinition, isSame, NO_LAUNCHER, type SessionDefinition } from './definition.js';
+import { isSame, type Launch, NO_LAUNCHER, type SessionDefinition } from './definition.js';
 import { type Entry, enterAsAgent } from './entry.js';
 import { type Change, findPlaceOf, hashInputs } from './freshness.js';
 import { endHeld } from './held-end.js';
-import { Holding } from './hold.js';
+import { type HeldRecord, Holding } from './hold.js';
 import { hostEnvironment } from './host-environment.js';
 import { hashOf } from './input-hash.js';
 import { isBashLauncher } from './launch-command.js';
@@ -215,9 +217,16 @@ async function enterHeld(
   }
 }
 
+/** The environment of what is held may be entered. */
+function filledLaunch(launch: Launch, held: HeldRecord | undefined): Launch {
+  if (held === undefined || !('argv' in launch)) return launch;
+  return { ...launch, argv: fillPlaceholders(launch.argv, held) };
+}
+
 async function enter(place: SessionPlace, record: SessionRecord, log: LaunchLog, options: OpenOptions): Promise<number> {
   const { definition } = record;
-  const { directory, launch: declared, mode } = definition;
+  const { directory, mode } = definition;
+  const declared = filledLaunch(definition.launch, record.held);
   const environment = launchEnvironment(definition, hostEnvironment(), {
     share: installed.share,
     isBash: isBashLauncher(declared, directory),

@@ -2,7 +2,7 @@
 // no file is looked at. DESIGN section 4 "Wrap"; docs/config.md "Wrap". Text is latin1, one character a byte.
 
 import { HoldfastError } from '../errors.js';
-import { inheritsEnvironment, type WrapDefinition } from './definition.js';
+import { inheritsEnvironment, takesString, type WrapDefinition } from './definition.js';
 import type { InsideEnvironment } from './environment.js';
 import { type InsideTask, insideScript, insideWords, type StartProof } from './inside.js';
 import { mapPath, mapWord } from './path-map.js';
@@ -37,13 +37,14 @@ const STEERS_WRAPPER = /^(PATH|HOME|ENV|BASH_ENV|TMPDIR|LD_.*|XDG_.*|SSH_.*|DOCK
 
 /** @throws {HoldfastError} `UNSUPPORTED` for an exact environment in a style that cannot take variables away. */
 export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedCommand {
-  const { given, rest, environment, weakFrom } = shareOut(wrap, input);
+  const { given, rest, environment, weakFrom, arrivals } = shareOut(wrap, input);
   const cwd = input.cwd === '' ? undefined : mapPath(wrap.pathMap, input.cwd);
   const task: InsideTask = {
     ...commandOf(wrap, input),
     directory: wrap.cwdOption === undefined ? cwd : undefined,
     environment: rest,
     weakFrom,
+    arrivals,
     proof: input.proof,
     isShielded: wrap.endOfOptions !== undefined,
   };
@@ -52,7 +53,7 @@ export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedComm
     ...given,
     ...(wrap.cwdOption === undefined || cwd === undefined ? [] : option(wrap.cwdOption, cwd)),
   ];
-  return { argv: surround(wrap, options, wrap.envStyle === 'remote-shell' ? [insideScript(task)] : insideWords(task)), environment };
+  return { argv: surround(wrap, options, takesString(wrap) ? [insideScript(task)] : insideWords(task)), environment };
 }
 
 /** A script of ours, run by the same way in. */
@@ -64,10 +65,11 @@ export function wrapScript(wrap: WrapDefinition, script: string, args: readonly 
     directory: undefined,
     environment: undefined,
     weakFrom: undefined,
+    arrivals: [],
     proof: undefined,
     isShielded: true,
   };
-  return surround(wrap, [], wrap.envStyle === 'remote-shell' ? [insideScript(task)] : insideWords(task));
+  return surround(wrap, [], takesString(wrap) ? [insideScript(task)] : insideWords(task));
 }
 
 function surround(wrap: WrapDefinition, options: readonly string[], words: readonly string[]): string[] {
@@ -93,15 +95,17 @@ interface Shares {
   /** For the wrapper's own environment. */
   readonly environment: ReadonlyMap<string, string>;
   readonly weakFrom: ReadonlyMap<string, string> | undefined;
+  /** What the other side may refuse to take over, and must be there. */
+  readonly arrivals: readonly string[];
 }
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
 function shareOut(wrap: WrapDefinition, { environment: wanted, marker }: WrapInput): Shares {
   const mark = marker === undefined ? NOTHING : new Map([[MARKER_NAME, marker]]);
-  if (inheritsEnvironment(wrap)) return { given: [], rest: undefined, environment: mark, weakFrom: undefined };
+  if (inheritsEnvironment(wrap)) return { given: [], rest: undefined, environment: mark, weakFrom: undefined, arrivals: [] };
   const set = new Map([...wanted.set, ...mark]);
-  const whole: Shares = { given: [], rest: { ...wanted, set }, environment: NOTHING, weakFrom: undefined };
+  const whole: Shares = { given: [], rest: { ...wanted, set }, environment: NOTHING, weakFrom: undefined, arrivals: [] };
   const name = wrap.envOption;
   switch (wrap.envStyle) {
     case 'inherit':
@@ -132,10 +136,15 @@ function shareByName(wrap: WrapDefinition, wanted: InsideEnvironment, set: Reado
     });
   }
   const name = wrap.envOption ?? '-e';
+  const isNameAlone = name.endsWith('=');
   const given: string[] = [];
   const environment = new Map<string, string>();
+  const inside = new Map<string, string>();
   for (const [key, value] of set) {
-    if (key === MARKER_NAME || STEERS_WRAPPER.test(key)) given.push(...option(name, `${key}=${value}`));
+    const cannotBeLent = key === MARKER_NAME || STEERS_WRAPPER.test(key);
+    // An option for names may take several, or a pattern.
+    if (isNameAlone && (cannotBeLent || !isShellName(key))) inside.set(key, value);
+    else if (cannotBeLent) given.push(...option(name, `${key}=${value}`));
     else {
       environment.set(key, value);
       given.push(...option(name, key));
@@ -149,5 +158,11 @@ function shareByName(wrap: WrapDefinition, wanted: InsideEnvironment, set: Reado
     environment.set(lent, value);
     given.push(...option(name, lent));
   }
-  return { given, rest: { ...wanted, set: NOTHING }, environment, weakFrom };
+  return {
+    given,
+    rest: { ...wanted, set: inside },
+    environment,
+    weakFrom,
+    arrivals: isNameAlone && takesString(wrap) ? [...environment.keys()] : [],
+  };
 }

@@ -3,6 +3,10 @@
 export const ENV_STYLES = ['inherit', 'option', 'option-by-name', 'setenv', 'env-command', 'remote-shell'] as const;
 export type EnvStyle = (typeof ENV_STYLES)[number];
 
+/** How a wrapper takes its command: as words, or as one word for a shell on the other side (always with `remote-shell`). */
+export const COMMAND_STYLES = ['words', 'string'] as const;
+export type CommandStyle = (typeof COMMAND_STYLES)[number];
+
 /** How what a wrapper started is ended: found by a variable in its environment; not at all; with the wrapper's own processes. */
 export const FAR_SIDES = ['marker', 'none', 'local'] as const;
 export type FarSideKind = (typeof FAR_SIDES)[number];
@@ -12,7 +16,7 @@ export interface WrapDefinition {
   /** Behind the wrapper's options: the container, the host. */
   readonly operand: readonly string[];
   readonly envStyle: EnvStyle;
-  /** Of the styles that have one. Ends with `=`: the value is in the same word. */
+  /** Of the styles that have one. Ends with `=`: the value is in the same word; by name, it takes names alone. */
   readonly envOption?: string;
   /** Absent: the inside changes directory by itself. Ends with `=`: the directory is in the same word. */
   readonly cwdOption?: string;
@@ -20,6 +24,7 @@ export interface WrapDefinition {
   readonly ttyOption: readonly string[];
   /** What the wrapper takes as the end of its options, between operand and command. */
   readonly endOfOptions?: string;
+  readonly commandStyle?: CommandStyle;
   /** Directory of the host → the same directory inside. */
   readonly pathMap: Readonly<Record<string, string>>;
   /** Whether paths among the command's words are mapped too. */
@@ -31,7 +36,23 @@ export interface WrapDefinition {
   readonly kill?: readonly string[];
 }
 
+/** What is made at the opening of a wrap session and ended with it, most often a container. placeholders.ts has the placeholders. */
+export interface HoldDefinition {
+  /** The last line that it prints is {id}. */
+  readonly start: readonly string[];
+  /** Empty: nothing is to be stopped. */
+  readonly stop: readonly string[];
+  /** Prints {pid}. */
+  readonly pid?: readonly string[];
+  /** Prints what exactly is held, such as the digest of an image. */
+  readonly identity?: readonly string[];
+}
+
 /** The wrapper hands its own environment on: only then is the inside's known to us. */
 export function inheritsEnvironment(wrap: Pick<WrapDefinition, 'envStyle'>): boolean {
   return wrap.envStyle === 'inherit';
+}
+
+export function takesString({ envStyle, commandStyle }: Pick<WrapDefinition, 'envStyle' | 'commandStyle'>): boolean {
+  return envStyle === 'remote-shell' || commandStyle === 'string';
 }

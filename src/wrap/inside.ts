@@ -21,6 +21,8 @@ export interface InsideTask {
   readonly environment: InsideEnvironment | undefined;
   /** The variable that holds each weak value, when it must not be in a command line. */
   readonly weakFrom: ReadonlyMap<string, string> | undefined;
+  /** Variables without which the command must not run. */
+  readonly arrivals: readonly string[];
   readonly proof: StartProof | undefined;
   /** Whether a first word that begins with `-` is safe from the wrapper. */
   readonly isShielded: boolean;
@@ -76,8 +78,8 @@ function environmentWords(environment: InsideEnvironment | undefined): string[] 
   return [...options, ...(pairs.some((pair) => pair.startsWith('-')) ? ['--'] : []), ...pairs];
 }
 
-function scriptLines({ directory, environment, weakFrom, proof }: InsideTask): string[] {
-  const lines: string[] = [];
+function scriptLines({ directory, environment, weakFrom, arrivals, proof }: InsideTask): string[] {
+  const lines = arrivals.map((name) => `[ "\${${name}+x}" ] || { echo "holdfast: variable '${name}' was not let in" >&2; exit 125; }`);
   if (directory !== undefined) lines.push(`cd -- ${quoteWord(directory)} || exit 125`, 'unset OLDPWD');
   for (const name of environment?.unset ?? []) if (isShellName(name)) lines.push(`unset ${name}`);
   for (const [name, value] of environment?.weak ?? []) {

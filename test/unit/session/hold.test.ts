@@ -5,9 +5,9 @@ import { HoldfastError } from '../../../src/errors.js';
 import { killProcess } from '../../../src/native.js';
 import { isAlive } from '../../../src/process-tree.js';
 import { closeSession } from '../../../src/session/close.js';
-import type { HoldDefinition } from '../../../src/session/definition.js';
 import { openSession } from '../../../src/session/open.js';
 import { findRecord } from '../../../src/session/record.js';
+import type { HoldDefinition } from '../../../src/wrap/definition.js';
 import { eventually } from '../../harness/eventually.js';
 import { define, type Scratch, useScratch } from './place.js';
 
@@ -71,8 +71,9 @@ describe('what a session holds', () => {
 
   it('is stopped when the session has idled out', async () => {
     const scratch = useScratch();
-    await openSession(define(scratch, [], { hold: held(scratch), idleTimeoutMs: 50 }));
+    const { pid } = await openSession(define(scratch, [], { hold: held(scratch), idleTimeoutMs: 50 }));
     await expectStopped(scratch);
+    await eventually(() => expect(isAlive(pid)).toBe(false), 20_000);
   });
 
   it('is stopped when the agent is killed outright', async () => {
