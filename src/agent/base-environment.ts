@@ -82,6 +82,8 @@ export class BaseEnvironment {
       case '-':
         own.set(rest, undefined);
         return;
+      case '~':
+        return; // the caller's own, for a wrapper
       default: {
         const equals = rest.indexOf('=', 1);
         const name = rest.slice(0, equals);

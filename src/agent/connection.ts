@@ -10,6 +10,7 @@ import type { Frame } from '../protocol/frame.js';
 import type { JsonObject } from '../protocol/json.js';
 import { RefusalCode } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
+import { Refused } from './refused.js';
 import type { Reply, Request } from './request.js';
 
 const SIGCONT = 18;
@@ -26,17 +27,6 @@ export interface ConnectionHost {
   closed(connection: Connection): void;
   /** The session is to last no longer than this connection. */
   own(connection: Connection): void;
-}
-
-/** An answer to a peer that is not an answer to its question. */
-export class Refused extends Error {
-  readonly code: RefusalCode;
-  readonly hint: string;
-  constructor(code: RefusalCode, message: string, hint = '') {
-    super(message);
-    this.code = code;
-    this.hint = hint;
-  }
 }
 
 export class Connection implements Reply {

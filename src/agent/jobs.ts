@@ -7,8 +7,8 @@ import { decodeWaitStatus, type Ending } from '../protocol/outcome.js';
 import type { RunRequest } from '../protocol/run.js';
 import { splitStrings } from '../protocol/strings.js';
 import { jobFile } from '../session/job-files.js';
-import { Refused } from './connection.js';
 import { JobOutput, OutputBudget, type OutputFacts } from './job-output.js';
+import { Refused } from './refused.js';
 import type { Request } from './request.js';
 
 const KEEP_ENDED_MS = 3_600_000;
@@ -97,7 +97,7 @@ export class Jobs {
     const job = this.#jobs.get(id);
     if (job === undefined) return;
     if (job.facts.state !== 'ended') this.#settle(job, request);
-    if (request.leftovers().length === 0) job.request = undefined;
+    if (!request.hasLeft) job.request = undefined;
     this.#wake(job.waiters);
     this.#wake(job.readers);
   }

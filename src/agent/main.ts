@@ -16,7 +16,9 @@ import { Listener } from './listener.js';
 import { Readiness } from './readiness.js';
 import { AgentSession } from './session.js';
 import { type AgentSettings, readSettings, takeSnapshotBytes } from './settings.js';
+import type { SpawnPlan } from './spawn-plan.js';
 import { Wardens } from './warden.js';
+import type { Wrapping } from './wrapping.js';
 
 const SIGTERM = 15;
 const RLIMIT_NOFILE = 7;
@@ -51,15 +53,19 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   const keep = settings.isKept ? new Keep(`${stem}.keep`) : undefined;
   const containment = chooseContainment(settings.containment);
   const captured = capturedOf(stem, capture, settings);
+  const plan: SpawnPlan = {
+    base: new BaseEnvironment(captured.environment, settings.declared, settings.weak, settings.pathPrepend),
+    limits: new Float64Array(changedLimits(capture)),
+    functions: placeFunctions(captured),
+    lastPath: undefined,
+  };
+  const wrapping = await wrappingOf(settings, captured.environment, plan);
+  if (containment instanceof Wardens) containment.isOther = (pid) => wrapping?.isHelper(pid) === true;
   const session = new AgentSession({
     name: settings.name,
     stem,
-    plan: {
-      base: new BaseEnvironment(captured.environment, settings.declared, settings.weak, settings.pathPrepend),
-      limits: new Float64Array(changedLimits(capture)),
-      functions: placeFunctions(captured),
-      lastPath: undefined,
-    },
+    plan,
+    wrapping,
     killGraceMs: settings.killGraceMs,
     jobOutputLimitBytes: settings.jobOutputLimitBytes,
     maxConcurrent: settings.maxConcurrent,
@@ -108,6 +114,21 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
 function capturedOf(stem: string, capture: Capture, settings: AgentSettings): Captured {
   if (settings.mode !== 'snapshot') return filterFunctions(capture.environment, settings.functions);
   return readSnapshot(takeSnapshotBytes(`${stem}.snapshot`), capture.environment);
+}
+
+/** Loaded by sessions that have a wrapper, and by no other. */
+async function wrappingOf(settings: AgentSettings, entered: ReadonlyMap<string, string>, plan: SpawnPlan): Promise<Wrapping | undefined> {
+  if (settings.mode !== 'wrap') return undefined;
+  const { Wrapping } = await import('./wrapping.js');
+  const { wrapOf } = await import('./wrap-settings.js');
+  const { wrap, isEntered } = wrapOf(settings);
+  return new Wrapping({
+    wrap,
+    entered: isEntered ? entered : undefined,
+    declared: { declared: settings.declared, weak: settings.weak, pathPrepend: settings.pathPrepend },
+    plan,
+    killGraceMs: settings.killGraceMs,
+  });
 }
 
 /** Takes the session's files away. Whoever holds the lock is closing or opening the session, and does so itself. */

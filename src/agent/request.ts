@@ -2,19 +2,23 @@
 // The only place that decides how a request goes on; DESIGN section 4 "Ending", docs/protocol.md §5. Long, since the states and
 // all that leads from one to the next are to be seen in one place.
 
+import { HoldfastError } from '../errors.js';
 import { type ChildChange, closeFd, closeFds, killGroup, NativeError, type SpawnResult, type Started, spawn } from '../native.js';
 import { encodeContinued, encodeNotStarted, encodeRefused, encodeSpawned, encodeStopped } from '../protocol/agent-message.js';
 import { type Exited, encodeExited, type Timings } from '../protocol/exited.js';
 import { type CancelledBy, isStep, RefusalCode, Step } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment } from './containment.js';
+import { Refused } from './refused.js';
 import { type SpawnPlan, toSpawnRequest } from './spawn-plan.js';
+import type { WrappedRun } from './wrapped-run.js';
 
 const SIGKILL = 9;
 const SIGTERM = 15;
 const SIGCONT = 18;
 const SIGSTOP = 19;
 const ENOENT = 2;
+const E2BIG = 7;
 const ETXTBSY = 26;
 /** Errors that say "no more of that now", not "this can't be": EAGAIN, ENOMEM, ENFILE, EMFILE, ENOSPC. */
 const EXHAUSTED = [11, 12, 23, 24, 28];
@@ -31,6 +35,7 @@ function isExhausted(error: unknown): boolean {
   return EXHAUSTED.includes(errnoOf(error));
 }
 
+const PROGRAM_STEPS: readonly number[] = [Step.PROGRAM, Step.INTERPRETER, Step.EXEC];
 /** A program that is being written is busy for as long as its writer takes to close it; 20 tries at 10 ms. */
 const BUSY_RETRIES = 20;
 const BUSY_RETRY_MS = 10;
@@ -39,6 +44,8 @@ const MAX_TIMER_MS = 0x7fffffff;
 /** How often what a cancelled request left is looked for while its grace runs. */
 const EMPTY_POLL_MS = 20;
 const KILL_RETRY_MS = 20;
+/** What a wrapper may take to end once its command has. */
+const WRAPPER_END_MS = 500;
 const HANGUP_MS = 50;
 const HANGUP_POLL_MS = 5;
 
@@ -95,6 +102,7 @@ export class Request {
   readonly acceptedAt: number = performance.now();
   /** Set when it was detached. */
   readonly job: string;
+  readonly #wrapped: WrappedRun | undefined;
   readonly #host: RequestHost;
   #reply: Reply | undefined;
   #fds: number[];
@@ -109,13 +117,16 @@ export class Request {
   #early: number[] = [];
   /** It was told of a stop, and has not said since that it goes on. */
   #peerStopped = false;
+  /** What runs behind a wrapper is being ended. */
+  #isFarEnding = false;
   waitStatus: number | undefined;
   result: Result | undefined;
   cancelledBy: CancelledBy = 'nobody';
 
-  /** Takes `fds`. */
-  constructor(host: RequestHost, run: RunRequest, fds: readonly number[], reply: Reply, job = '') {
+  /** Takes `fds`. @param wrapped what stands between us and the target, where something does. */
+  constructor(host: RequestHost, run: RunRequest, fds: readonly number[], reply: Reply, job = '', wrapped?: WrappedRun) {
     this.#host = host;
+    this.#wrapped = wrapped;
     this.run = run;
     this.#fds = [...fds];
     this.#reply = reply;
@@ -155,9 +166,14 @@ export class Request {
     let result: SpawnResult;
     try {
       this.#containment ??= this.#host.contain(this.run);
-      result = spawn(toSpawnRequest(this.#host.plan, this.run, this.#fds, this.#containment));
+      result = spawn(
+        this.#wrapped?.toSpawnRequest(this.run, this.#fds, this.#containment) ??
+          toSpawnRequest(this.#host.plan, this.run, this.#fds, this.#containment),
+      );
     } catch (error) {
-      if (isExhausted(error)) this.#refuseForWant(error);
+      if (error instanceof Refused) this.#refuse(error.code, error.message, error.hint);
+      else if (error instanceof HoldfastError) this.#refuse(RefusalCode.UNSUPPORTED, error.message, error.hint ?? '');
+      else if (isExhausted(error)) this.#refuseForWant(error);
       else
         this.#refuse(
           RefusalCode.INTERNAL,
@@ -174,6 +190,7 @@ export class Request {
   #onStarted(target: Started): void {
     const { pid, pidfd } = target;
     this.#closeFds();
+    this.#wrapped?.started();
     this.#pid = pid;
     this.#startedAt = performance.now();
     this.#state = { kind: 'running' };
@@ -208,8 +225,13 @@ export class Request {
       this.#refuseForWant(result);
       return;
     }
-    if (this.#isFunction(result)) return;
+    if (this.#wrapped === undefined && this.#isFunction(result)) return;
     const step = isStep(result.step) ? result.step : Step.EXEC;
+    if (this.#wrapped !== undefined && PROGRAM_STEPS.includes(step) && result.errno !== E2BIG) {
+      const { code, message, hint } = this.#wrapped.failure(result);
+      this.#refuse(code, message, hint);
+      return;
+    }
     this.result = { kind: 'notStarted', step, errno: result.errno };
     const searched = step === Step.PROGRAM || step === Step.EXEC ? (this.#host.plan.lastPath ?? Buffer.alloc(0)) : Buffer.alloc(0);
     this.#reply?.send(encodeNotStarted({ step, errno: result.errno, subject: result.subject, searched }));
@@ -246,7 +268,11 @@ export class Request {
   /** The user's own signal: to the target's group, once, whatever it makes of it. */
   signal(signal: number): void {
     if (this.#state.kind === 'waiting') this.#early.push(signal);
-    else if (this.#state.kind === 'running' || this.#state.kind === 'ending') killGroup(this.#pid, signal);
+    else if (this.isRunning && this.#wrapped?.signal(signal, (own) => this.#signalGroup(own)) !== true) this.#signalGroup(signal);
+  }
+
+  #signalGroup(signal: number): void {
+    if (this.isRunning) killGroup(this.#pid, signal);
   }
 
   suspend(): void {
@@ -273,6 +299,36 @@ export class Request {
     }
     if (this.#state.kind !== 'running') return;
     this.#state = { kind: 'ending', by, kill: setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS)) };
+    this.#terminate(graceMs);
+  }
+
+  /** What runs behind a wrapper is ended first: the wrapper then ends by itself, with what its command had still to say. */
+  #terminate(graceMs: number): void {
+    const far = this.#wrapped?.end(graceMs);
+    if (far === undefined) this.#terminateOwn();
+    else {
+      const state = this.#state;
+      if (state.kind !== 'ending' && state.kind !== 'sweeping') return;
+      clearTimeout(state.kill);
+      this.#isFarEnding = true;
+      void far.then(() => {
+        this.#isFarEnding = false;
+        if (this.#state !== state && this.#state.kind !== 'sweeping') return;
+        this.#terminateSoon(graceMs);
+      });
+    }
+  }
+
+  #terminateSoon(graceMs: number): void {
+    const state = this.#state;
+    if (state.kind !== 'ending' && state.kind !== 'sweeping') return;
+    state.kill = setTimeout(() => {
+      this.#terminateOwn();
+      state.kill = setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS));
+    }, WRAPPER_END_MS);
+  }
+
+  #terminateOwn(): void {
     this.#containment?.signal(SIGTERM);
     this.#containment?.signal(SIGCONT); // a stopped process would take the TERM only when continued
   }
@@ -291,13 +347,12 @@ export class Request {
         return true;
       case 'left': {
         const graceMs = this.run.killGraceMs ?? this.#host.killGraceMs;
-        this.#containment?.signal(SIGTERM);
-        this.#containment?.signal(SIGCONT);
         this.#state = {
           kind: 'sweeping',
           kill: setTimeout(() => this.#kill(), Math.min(graceMs, MAX_TIMER_MS)),
           poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS),
         };
+        this.#terminate(graceMs);
         return true;
       }
       case 'ended':
@@ -305,9 +360,14 @@ export class Request {
     }
   }
 
+  /** A job that has ended, and what it left can still be ended. */
+  get hasLeft(): boolean {
+    return this.#state.kind === 'left' || this.#state.kind === 'sweeping';
+  }
+
   /** What a job that has ended left running, where that is known. */
   leftovers(): number[] {
-    return this.#state.kind === 'left' || this.#state.kind === 'sweeping' ? (this.#containment?.members() ?? []) : [];
+    return this.hasLeft ? (this.#containment?.members() ?? []) : [];
   }
 
   /** Of a job that has ended: what it left is out of reach from now on, until the session closes. */
@@ -333,7 +393,7 @@ export class Request {
       state.kill = setTimeout(() => this.#kill(), KILL_RETRY_MS);
       return;
     }
-    if (state.kind === 'sweeping') this.#finish();
+    if (state.kind === 'sweeping' && !this.#isFarEnding) this.#finish();
   }
 
   /** A change of the target's state, from waitid(2). */
@@ -346,9 +406,10 @@ export class Request {
     } else this.#onEnded(change);
   }
 
-  #onEnded(change: ChildChange, waitedMs = 0): void {
+  #onEnded(change: ChildChange, waitedMs = 0, isJudged = false): void {
+    if (!isJudged && this.#state.kind === 'running' && this.#judge(change, waitedMs)) return;
     if (this.#state.kind === 'running' && this.#isHangup(waitedMs)) {
-      setTimeout(() => this.#onEnded(change, waitedMs + HANGUP_POLL_MS), HANGUP_POLL_MS);
+      setTimeout(() => this.#onEnded(change, waitedMs + HANGUP_POLL_MS, isJudged), HANGUP_POLL_MS);
       return;
     }
     if (this.#state.kind === 'running' && this.#reply?.isPeerGone === true) this.cancel('client');
@@ -370,7 +431,7 @@ export class Request {
     this.result = { kind: 'exited', exited };
     this.#reply?.send(encodeExited(exited));
     if (this.#peerStopped) this.#reply?.wake?.();
-    if (state.kind !== 'ending' || this.#containment === undefined || this.#containment.isEmpty()) {
+    if (state.kind !== 'ending' || this.#isOver()) {
       if (state.kind === 'ending') clearTimeout(state.kill);
       this.#finish();
       return;
@@ -389,8 +450,27 @@ export class Request {
     return waitedMs < HANGUP_MS && this.#containment?.isEmpty() === false;
   }
 
+  /** An exit code that may be the wrapper's own is looked into first. False: it is the command's. */
+  #judge(change: ChildChange, waitedMs: number): boolean {
+    const exitCode = change.waitStatus >> 8;
+    if ((change.waitStatus & 0x7f) !== 0 || this.#wrapped?.mayJudge(exitCode) !== true) return false;
+    void this.#wrapped.judge(exitCode).then((refused) => {
+      if (refused === undefined || this.#state.kind !== 'running') this.#onEnded(change, waitedMs, true);
+      else {
+        this.waitStatus = change.waitStatus;
+        this.#refuse(refused.code, refused.message, refused.hint);
+      }
+    });
+    return true;
+  }
+
+  /** Nothing of it lives, here or behind a wrapper. */
+  #isOver(): boolean {
+    return !this.#isFarEnding && (this.#containment === undefined || this.#containment.isEmpty());
+  }
+
   #sweep(): void {
-    if (this.#state.kind !== 'sweeping' || this.#containment?.isEmpty() === false) return;
+    if (this.#state.kind !== 'sweeping' || !this.#isOver()) return;
     this.#finish();
   }
 
@@ -401,6 +481,7 @@ export class Request {
     if (state.kind === 'ending' || state.kind === 'sweeping') clearTimeout(state.kill);
     if (state.kind === 'sweeping') clearInterval(state.poll);
     this.#state = { kind: state.kind === 'running' && this.#leavesSomething() ? 'left' : 'ended' };
+    this.#wrapped?.release();
     if (this.#deadline !== undefined) clearTimeout(this.#deadline);
     this.#closeFds();
     if (this.#state.kind === 'ended') this.#containment?.release();
@@ -410,7 +491,9 @@ export class Request {
 
   /** A process group may be another's once it is empty, so nothing is kept of one. */
   #leavesSomething(): boolean {
-    return this.job !== '' && this.#containment !== undefined && this.#containment.kind !== 'group' && !this.#containment.isEmpty();
+    if (this.job === '' || this.#containment === undefined) return false;
+    if (this.#wrapped?.isFar === true) return true; // nobody knows
+    return this.#containment.kind !== 'group' && !this.#containment.isEmpty();
   }
 
   #endReply(): void {

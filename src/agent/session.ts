@@ -8,14 +8,17 @@ import type { JsonObject } from '../protocol/json.js';
 import { RefusalCode } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { Admission } from './admission.js';
-import { type Connection, type ConnectionHost, Refused, refusalOf } from './connection.js';
+import { type Connection, type ConnectionHost, refusalOf } from './connection.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 import type { Freshness } from './freshness.js';
 import { Jobs } from './jobs.js';
+import { Refused } from './refused.js';
 import { type Reply, Request, type RequestHost } from './request.js';
 import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
 import { StalePolicy } from './stale-policy.js';
 import { Trace } from './trace.js';
+import type { WrappedRun } from './wrapped-run.js';
+import type { Wrapping } from './wrapping.js';
 
 export interface SessionSettings {
   name: string;
@@ -28,6 +31,8 @@ export interface SessionSettings {
   /** `null`: never. */
   idleTimeoutMs: number | null;
   containment: ContainmentMaker;
+  /** Every command is started behind it. */
+  wrapping?: Wrapping | undefined;
   /** It lasts no longer than a program that has said so (`own`). */
   isOwned: boolean;
   freshness: Freshness;
@@ -90,7 +95,8 @@ export class AgentSession implements RequestHost, ConnectionHost {
       reply.end();
       return undefined;
     }
-    const request = run.detach ? this.#detached(run, fds, reply) : new Request(this, run, fds, reply);
+    const wrapped = this.#settings.wrapping?.forRequest();
+    const request = run.detach ? this.#detached(run, fds, reply, wrapped) : new Request(this, run, fds, reply, '', wrapped);
     this.#live.add(request);
     const admitted = this.#admission.admit(request);
     if (admitted === 'run') request.start();
@@ -108,6 +114,12 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   #findRefusal(run: RunRequest): Refused | undefined {
     if (this.#state === 'stopping') return new Refused(RefusalCode.STOPPING, 'the session is closing', 'open it again');
+    if (this.#settings.wrapping?.needsCaller === true && !run.hasCaller)
+      return new Refused(
+        RefusalCode.CALLER,
+        "the session's wrapper runs in the environment of the caller",
+        'a client of this version sends it; use that one',
+      );
     const cwd = run.cwd.toString('latin1');
     if (!run.cwdByDescriptor && isInsideProcess(cwd))
       return new Refused(
@@ -131,7 +143,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
     return undefined;
   }
 
-  #detached(run: RunRequest, fds: readonly number[], reply: Reply): Request {
+  #detached(run: RunRequest, fds: readonly number[], reply: Reply, wrapped: WrappedRun | undefined): Request {
     // 0, 1 and 2 are the job's own; the directory and what the caller named beyond them stay.
     const isOwn = (_: number, index: number): boolean => (run.fds[index] ?? 3) < 3;
     const kept = fds.filter((fd, index) => !isOwn(fd, index));
@@ -140,7 +152,14 @@ export class AgentSession implements RequestHost, ConnectionHost {
       const { id, output } = this.#jobs.prepare();
       const [input, file] = output.takeDescriptors();
       const numbers = [0, 1, 2, ...run.fds.filter((number) => number >= 3)];
-      const request = new Request(this, { ...run, fds: numbers, terminal: { kind: 'plain' } }, [input, file, file, ...kept], reply, id);
+      const request = new Request(
+        this,
+        { ...run, fds: numbers, terminal: { kind: 'plain' } },
+        [input, file, file, ...kept],
+        reply,
+        id,
+        wrapped,
+      );
       this.#jobs.add(id, run, output, request);
       return request;
     } catch (error) {
@@ -164,6 +183,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
     const ended = change.waitStatus !== 0xffff && (change.waitStatus & 0xff) !== 0x7f;
     // A child that is nobody's target is a helper of ours, or an orphan that came to us, its subreaper: reaped, and told.
     if (request === undefined) {
+      if (this.#settings.wrapping?.changed(change) === true) return;
       if (ended) this.#settings.containment.childEnded?.(change);
       return;
     }
@@ -220,7 +240,11 @@ export class AgentSession implements RequestHost, ConnectionHost {
       case 'status':
         return this.#status();
       case 'environment':
-        return { base: this.plan.base.entries(), captured: this.plan.base.captured() };
+        return {
+          base: this.plan.base.entries(),
+          captured: this.plan.base.captured(),
+          ...(this.#settings.wrapping?.isRemote === true ? { isElsewhere: true } : {}),
+        };
       case 'jobs':
         return { jobs: this.#jobs.list() };
       case 'job':
@@ -313,6 +337,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
     clearTimeout(this.#idle);
     for (const request of [...this.#live]) request.cancel('shutdown', graceMs);
     if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
+    await this.#settings.wrapping?.close(graceMs);
     await this.#sweep(graceMs);
     this.#jobs.close();
     this.#settings.containment.close();
@@ -321,10 +346,13 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   /** What ended requests left behind. Orphans are the agent's children, so none of it is out of reach. */
   async #sweep(graceMs: number): Promise<void> {
-    const { containment } = this.#settings;
+    const { containment, wrapping } = this.#settings;
     // Where a cgroup or a warden holds them, it ends at one blow also what forks faster than it can be listed.
     const kill = setTimeout(() => containment.killAll(), graceMs);
-    await endAll(() => descendantsOf(process.pid).filter(({ pid }) => !containment.isHelper(pid)), graceMs);
+    await endAll(
+      () => descendantsOf(process.pid).filter(({ pid }) => !containment.isHelper(pid) && wrapping?.isHelper(pid) !== true),
+      graceMs,
+    );
     clearTimeout(kill);
   }
 }

@@ -5,6 +5,7 @@ import { basename, dirname } from 'node:path';
 import { closeFd, openDirectory } from '../native.js';
 import type { FunctionFilter } from '../session/functions.js';
 import type { InputHash, Place } from '../session/record.js';
+import type { HeldFacts } from '../wrap/placeholders.js';
 import type { Pairs } from './base-environment.js';
 
 export interface AgentSettings {
@@ -23,12 +24,15 @@ export interface AgentSettings {
   place: Place | undefined;
   declared: Pairs;
   weak: Pairs;
+  /** Latin1, as the variables. */
   pathPrepend: string[];
   functions: FunctionFilter;
   /** The process that waits for our readiness, and is our parent when the launcher is an exec chain. */
   openerPid: number;
   /** The session closes with the program that opened it. */
   isOwned: boolean;
+  /** What is known of a held container, for the placeholders of its definition. */
+  held: HeldFacts | undefined;
   notifySocket: string | undefined;
   /** The session holds something that a keeper stops when we are gone. */
   isKept: boolean;
@@ -99,6 +103,17 @@ function readPrivate(path: string, remove = false): Buffer {
   }
 }
 
+function heldOf(value: unknown): HeldFacts | undefined {
+  if (value === undefined) return undefined;
+  const { name, id, pid } = fieldsOf(value, 'held container');
+  return { name: String(name), ...(id === undefined ? {} : { id: String(id) }), ...(pid === undefined ? {} : { pid: String(pid) }) };
+}
+
+/** Definitions are text; what may be bytes is one character a byte. */
+export function toLatin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
 /** @throws Error that says what is missing: the opener reports it. */
 export function readSettings(path: string): AgentSettings {
   const record = fieldsOf(JSON.parse(readPrivate(path).toString()), 'content');
@@ -120,10 +135,11 @@ export function readSettings(path: string): AgentSettings {
     place: placeOf(record['place']),
     declared: pairsOf(record['declared']),
     weak: pairsOf(record['weak']),
-    pathPrepend: listOf(prepend),
+    pathPrepend: listOf(prepend).map(toLatin1),
     functions: filterOf(definition['functions']),
     openerPid: numberOf(record, 'openerPid'),
     isOwned: record['owned'] === true,
+    held: heldOf(record['held']),
     notifySocket: typeof record['notifySocket'] === 'string' ? record['notifySocket'] : undefined,
     isKept: record['held'] !== undefined && listOf(fieldsOf(definition['hold'] ?? {}, 'hold')['stop']).length > 0,
     definition,

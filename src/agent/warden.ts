@@ -104,6 +104,8 @@ class WardenContainment implements Containment {
 
 export class Wardens implements ContainmentMaker {
   readonly kind = 'warden';
+  /** Whether a child of ours is neither a warden nor orphaned by one. */
+  isOther: (pid: number) => boolean = () => false;
   readonly #program = Buffer.from(`${installed.runnerExec}\0`);
   readonly #live = new Map<number, WardenContainment>();
   readonly #unreaped = new Map<number, WardenContainment>();
@@ -141,7 +143,7 @@ export class Wardens implements ContainmentMaker {
   #killOrphans(looks = ORPHAN_LOOKS): void {
     let found = false;
     for (const { pid, ppid } of livingProcesses()) {
-      if (ppid !== process.pid || this.#live.has(pid)) continue;
+      if (ppid !== process.pid || this.#live.has(pid) || this.isOther(pid)) continue;
       found = true;
       for (const descendant of [pid, ...descendantsOf(pid).map((process) => process.pid)]) killProcess(descendant, SIGKILL);
     }

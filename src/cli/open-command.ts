@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 
 import { chooseOpening } from '../config/choose.js';
 import { HoldfastError } from '../errors.js';
-import type { SessionDefinition } from '../session/definition.js';
 import { showEntering } from './entering.js';
 import { settingsFromFlags } from './flag-settings.js';
 import { stayUntilEnd } from './foreground.js';
@@ -20,7 +19,6 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
     project: flags.project,
     settings: settingsFromFlags({ ...flags }, launcher),
   });
-  refuseUnbuilt(definition);
   await showEntering(
     definition.name,
     (options) => openFresh(definition, { ...options, origin }),
@@ -28,14 +26,6 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
       if (flags.foreground) await stayUntilEnd(definition.name, pid, signal);
     },
   );
-}
-
-/** Declared as they will be, and not there yet: entering something else in their name would be worse. */
-export function refuseUnbuilt({ name, mode }: SessionDefinition): void {
-  if (mode !== 'wrap') return;
-  throw new HoldfastError('UNSUPPORTED', `session '${name}' has mode "${mode}", which this version cannot open`, {
-    hint: 'mode "session" enters what a launcher enters',
-  });
 }
 
 /** Node reads its arguments as UTF-8: other bytes are lost before we see them, so they are refused rather than changed. */

@@ -12,7 +12,6 @@ import { readOpened } from '../session/opened.js';
 import { findRecord } from '../session/record.js';
 import { reopenSession } from '../session/reopen.js';
 import { showEntering } from './entering.js';
-import { refuseUnbuilt } from './open-command.js';
 import type { ReopenFlags } from './reopen.js';
 import { selectName } from './selection.js';
 
@@ -22,7 +21,6 @@ export async function reopenCommand(given: string | undefined, { ifStale, socket
   }
   const name = socket === undefined ? selectName(given) : nameOfSocket(socket);
   const { definition, origin } = chooseAgain(name);
-  refuseUnbuilt(definition);
   await showEntering(name, (options) =>
     reopenSession(definition, { ...options, ifStale: ifStale === true, ...(origin === undefined ? {} : { origin }) }),
   );

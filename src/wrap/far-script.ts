@@ -15,14 +15,16 @@ export function signalWords(marker: string, signal: string): string[] {
  * Words for the script: TERM to everything that carries the marker, KILL after the grace, until nothing is left.
  *
  * @param patienceMs for so long something is waited for that may be about to start.
+ * @param file of the inside, to be removed.
  */
-export function endWords(marker: string, graceMs: number, patienceMs: number): string[] {
-  return [marker, 'end', String(Math.ceil(graceMs / 100)), String(Math.ceil(patienceMs / 100))];
+export function endWords(marker: string, graceMs: number, patienceMs: number, file = ''): string[] {
+  return [marker, 'end', String(Math.ceil(graceMs / 100)), String(Math.ceil(patienceMs / 100)), file];
 }
 
 // Reading is done by `read` alone where grep cannot look beyond a NUL. dash and busybox drop the NULs, and the marker is of a kind
 // that nothing else has in it. A zombie's environ is empty, so it counts as gone.
 export const FAR_SCRIPT: string = `key=HOLDFAST_RUN=$1 what=$2 grace=$3 patience=$4
+[ -z "$5" ] || rm -f "$5"
 fast=$(printf 'a\\0b\\0' | grep -lzF b 2>/dev/null)
 look() {
   pids=

@@ -1,0 +1,173 @@
+// One request behind a wrapper: what is spawned in its place, who gets its signals, whose its exit code is.
+
+import { isTty, type SpawnRequest } from '../native.js';
+import { RefusalCode } from '../protocol/numbers.js';
+import type { RunRequest } from '../protocol/run.js';
+import { splitStrings } from '../protocol/strings.js';
+import { wrapCommand } from '../wrap/command.js';
+import { inheritsEnvironment } from '../wrap/definition.js';
+import type { InsideEnvironment } from '../wrap/environment.js';
+import type { Containment } from './containment.js';
+import type { WrapperPlace } from './errands.js';
+import { type FarSide, packLatin1 } from './far-side.js';
+import { Refused } from './refused.js';
+import { type SpawnPlan, toSpawnRequest } from './spawn-plan.js';
+import type { Proof } from './start-proof.js';
+import type { Wrapping } from './wrapping.js';
+
+const SIGTSTP = 20;
+const SIGTTIN = 21;
+const SIGTTOU = 22;
+const SIGSTOP = 19;
+const ENOENT = 2;
+const EACCES = 13;
+const SIGCONT = 18;
+const SIGWINCH = 28;
+/** They are about the wrapper's own terminal, which it shows to the far side by its own means. */
+const OF_WRAPPER = [SIGTTIN, SIGTTOU, SIGWINCH];
+const STOPS = [SIGSTOP, SIGTSTP];
+const NO_CHANGES: InsideEnvironment = { exact: false, set: new Map(), unset: [], weak: new Map(), pathPrepend: [] };
+
+export class WrappedRun {
+  readonly #wrapping: Wrapping;
+  readonly #marker: string;
+  readonly #plan: SpawnPlan;
+  #place: WrapperPlace | undefined;
+  #far: FarSide | undefined;
+  #proof: Proof | undefined;
+  #ending: Promise<unknown> | undefined;
+
+  constructor(wrapping: Wrapping, marker: string, plan: SpawnPlan) {
+    this.#wrapping = wrapping;
+    this.#marker = marker;
+    this.#plan = plan;
+  }
+
+  /** What it starts is elsewhere, and may outlive the wrapper. */
+  get isFar(): boolean {
+    return this.#far !== undefined;
+  }
+
+  /** @throws Refused, HoldfastError for what cannot be had behind this wrapper. */
+  toSpawnRequest(run: RunRequest, fds: readonly number[], containment: Containment): SpawnRequest {
+    const { wrap } = this.#wrapping;
+    const isInherited = inheritsEnvironment(wrap);
+    if (run.cwd.length === 0 && (!isInherited || wrap.cwdOption !== undefined))
+      throw new Refused(
+        RefusalCode.BAD_DIRECTORY,
+        'the working directory has no name by which it could be found behind the wrapper',
+        "name one with '--cwd'",
+      );
+    this.#proof ??= this.#wrapping.proof(this.#marker, run.fds);
+    const { argv, environment } = wrapCommand(wrap, {
+      argv: splitStrings(run.argv).map(latin1),
+      program: latin1(run.program),
+      environment: isInherited ? NO_CHANGES : this.#wrapping.inside(run),
+      cwd: latin1(run.cwd),
+      isTerminal: seesTerminal(run, fds),
+      marker: wrap.farSide === 'marker' ? this.#marker : undefined,
+      proof: this.#proof?.told,
+    });
+    const place = this.#wrapping.place(run, environment);
+    this.#place = place;
+    this.#far ??= this.#wrapping.farSide(place, this.#marker);
+    this.#wrapping.starting(place);
+    const packed = packLatin1(argv);
+    const spawn = toSpawnRequest(this.#plan, run, fds, containment);
+    this.#plan.lastPath = place.searchPath?.subarray(0, -1);
+    return {
+      ...spawn,
+      program: packed.block.subarray(0, packed.block.indexOf(0) + 1),
+      searchPath: place.searchPath,
+      argv: packed,
+      env: place.env,
+      ...(run.cwdByDescriptor ? {} : { cwd: place.cwd }),
+      ...this.#withProof(spawn),
+    };
+  }
+
+  #withProof({ fds, numbers }: SpawnRequest): Pick<SpawnRequest, 'fds' | 'numbers'> {
+    if (this.#proof?.told.kind !== 'descriptor') return { fds, numbers };
+    return { fds: [...fds, this.#proof.fd], numbers: [...numbers, this.#proof.told.fd] };
+  }
+
+  started(): void {
+    this.#proof?.closeOurs();
+  }
+
+  /**
+   * The user's own signal, for the far side.
+   *
+   * @param local sends one to the wrapper's own group: where it is the wrapper's, and where the far side cannot be reached.
+   * @returns false: all of it is the wrapper's.
+   */
+  signal(number: number, local: (signal: number) => void): boolean {
+    const far = this.#far;
+    if (far === undefined || OF_WRAPPER.includes(number)) return false;
+    if (number === SIGCONT) local(number);
+    void far.signal(number).then((answer) => {
+      // A wrapper that has stopped is how the caller learns that its command has.
+      if (STOPS.includes(number)) local(SIGSTOP);
+      else if (answer !== 'done' && number !== SIGCONT) local(number);
+    });
+    return true;
+  }
+
+  /** Ends the far side. `undefined`: there is none. A second call waits for the first. */
+  end(graceMs: number): Promise<unknown> | undefined {
+    if (this.#far === undefined) return undefined;
+    this.#ending ??= this.#far.end(graceMs);
+    return this.#ending;
+  }
+
+  /** Why its exit code is the wrapper's own; `undefined`: it is the command's, or nobody can tell. */
+  async judge(exitCode: number): Promise<Refused | undefined> {
+    const { wrap, errands } = this.#wrapping;
+    if (this.#proof === undefined || this.#place === undefined) return undefined;
+    const reached = await this.#proof.reached(errands, this.#place);
+    if (reached === 'yes' || reached === 'unknown') return undefined;
+    const when = reached === 'no' ? ' before the command was started' : '';
+    return new Refused(
+      RefusalCode.WRAPPER,
+      `the wrapper '${nameOf(wrap.prefix)}' failed${when} (exit code ${exitCode})`,
+      'its own words are above',
+    );
+  }
+
+  mayJudge(exitCode: number): boolean {
+    return this.#proof !== undefined && this.#wrapping.wrap.failureCodes.includes(exitCode);
+  }
+
+  /** What to say of a wrapper that could not be started. */
+  failure({ errno }: { readonly errno: number }): Refused {
+    const why = errno === ENOENT ? 'no such program' : errno === EACCES ? 'permission denied' : `error ${errno}`;
+    const [program = ''] = this.#wrapping.wrap.prefix;
+    const hint = program.includes('/')
+      ? ''
+      : this.#wrapping.needsCaller
+        ? 'it is looked up on the PATH of the caller'
+        : "it is looked up on the session's PATH";
+    return new Refused(RefusalCode.WRAPPER, `cannot run the wrapper '${nameOf([program])}': ${why}`, hint);
+  }
+
+  release(): void {
+    this.#proof?.release();
+    this.#proof = undefined;
+  }
+}
+
+function latin1(bytes: Buffer): string {
+  return bytes.toString('latin1');
+}
+
+function nameOf([program = '']: readonly string[]): string {
+  return Buffer.from(program, 'latin1').toString();
+}
+
+/** Of 0, 1 and 2 all: a wrapper that is given a terminal makes one stream of them. */
+function seesTerminal(run: RunRequest, fds: readonly number[]): boolean {
+  return [0, 1, 2].every((number) => {
+    const at = run.fds.indexOf(number);
+    return at >= 0 && isTty(fds[at] ?? -1);
+  });
+}

@@ -1,0 +1,161 @@
+// The wrapper of a session with mode "wrap": what each request becomes behind it, and how what it starts elsewhere is ended with the
+// session. The rewriting itself is src/wrap/; here are the facts of this host.
+
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, statSync } from 'node:fs';
+import type { ChildChange, SpawnRequest } from '../native.js';
+import type { RunRequest } from '../protocol/run.js';
+import { packStrings, type StringList, splitStrings } from '../protocol/strings.js';
+import { inheritsEnvironment, type WrapDefinition } from '../wrap/definition.js';
+import { type DeclaredEnvironment, insideEnvironment } from '../wrap/environment.js';
+import { BaseEnvironment } from './base-environment.js';
+import { Errands, type WrapperPlace } from './errands.js';
+import { FarGuard } from './far-guard.js';
+import { FarSide } from './far-side.js';
+import type { SpawnPlan } from './spawn-plan.js';
+import { fileProof, type Proof, pipeProof } from './start-proof.js';
+import { WrappedRun } from './wrapped-run.js';
+
+export interface WrappingFacts {
+  /** All text in it is latin1, one character a byte. */
+  readonly wrap: WrapDefinition;
+  /** What the session's launcher entered; `undefined`: nothing, and the wrapper runs in the caller's environment. */
+  readonly entered: ReadonlyMap<string, string> | undefined;
+  readonly declared: DeclaredEnvironment;
+  readonly plan: SpawnPlan;
+  readonly killGraceMs: number;
+}
+
+const NO_VARIABLES: ReadonlyMap<string, string> = new Map();
+
+export class Wrapping {
+  readonly wrap: WrapDefinition;
+  readonly errands: Errands;
+  readonly #facts: WrappingFacts;
+  /** What HOLDFAST_RUN begins with, in all that this session starts. */
+  readonly #mark: string = randomBytes(12).toString('hex');
+  readonly #guard: FarGuard;
+  #count = 0;
+  /** Of the last command that was started: by it the far side is reached at the end. */
+  #lastPlace: WrapperPlace | undefined;
+
+  constructor(facts: WrappingFacts) {
+    this.wrap = facts.wrap;
+    this.#facts = facts;
+    this.errands = new Errands(facts.plan.limits);
+    this.#guard = new FarGuard(facts.wrap, `${this.#mark}.`, this.#proofFile, facts.killGraceMs);
+  }
+
+  /** The wrapper is to run in an environment that only the caller has. */
+  get needsCaller(): boolean {
+    const isLookedUp = !(this.wrap.prefix[0] ?? '').includes('/');
+    return this.#facts.entered === undefined && (isLookedUp || !inheritsEnvironment(this.wrap));
+  }
+
+  /** The inside's environment is not known here. */
+  get isRemote(): boolean {
+    return !inheritsEnvironment(this.wrap);
+  }
+
+  get #proofFile(): string {
+    return this.wrap.failureCodes.length === 0 || this.wrap.farSide === 'local' ? '' : `/tmp/.holdfast-${this.#mark}`;
+  }
+
+  forRequest(): WrappedRun {
+    return new WrappedRun(this, `${this.#mark}.${++this.#count}`, this.#facts.plan);
+  }
+
+  /** A command is about to be started from there: whatever ends us, its far side is to be found. */
+  starting(place: WrapperPlace): void {
+    this.#lastPlace = place;
+    if (this.wrap.farSide === 'marker') this.#guard.remember(place);
+  }
+
+  farSide(place: WrapperPlace, marker: string): FarSide | undefined {
+    return this.wrap.farSide === 'marker' ? new FarSide(this.wrap, this.errands, place, marker) : undefined;
+  }
+
+  proof(marker: string, taken: readonly number[]): Proof | undefined {
+    if (this.wrap.failureCodes.length === 0) return undefined;
+    return this.#proofFile === '' ? pipeProof(this.wrap, taken) : fileProof(this.wrap, this.#proofFile, marker);
+  }
+
+  inside(run: RunRequest): ReturnType<typeof insideEnvironment> {
+    return insideEnvironment(this.#facts.declared, changesOf(run.env), run.exact);
+  }
+
+  /** @param added to the wrapper's own environment. */
+  place(run: RunRequest, added: ReadonlyMap<string, string>): WrapperPlace {
+    const { entered, plan } = this.#facts;
+    const more = [...added].map(([name, value]) => Buffer.from(`=${name}=${value}`, 'latin1'));
+    const cwd = Buffer.from(`${wrapperDirectory(run)}\0`, 'latin1');
+    const caller = callerOf(run.env);
+    if (inheritsEnvironment(this.wrap)) {
+      const env = plan.base.forTarget(packStrings([...splitStrings(run.env), ...more]), run.exact, run.cwd.toString('latin1'));
+      return { env, searchPath: entered === undefined ? pathOf(caller) : env.path, cwd };
+    }
+    const env = new BaseEnvironment(entered ?? NO_VARIABLES, entered === undefined ? [...caller] : []).forTarget(
+      packStrings(more),
+      false,
+      run.cwd.toString('latin1'),
+    );
+    return { env, searchPath: entered === undefined ? pathOf(caller) : env.path, cwd };
+  }
+
+  isHelper(pid: number): boolean {
+    return this.errands.isHelper(pid) || this.#guard.isHelper(pid);
+  }
+
+  /** True: it was a child of ours. */
+  changed(change: ChildChange): boolean {
+    return this.errands.changed(change) || this.#guard.changed(change);
+  }
+
+  /** Ends what commands have left on the far side. Bounded in time. */
+  async close(graceMs: number): Promise<void> {
+    const place = this.#lastPlace;
+    if (place === undefined) return;
+    const file = this.#proofFile;
+    // Without a marker only the file is left to be removed.
+    const far =
+      this.farSide(place, `${this.#mark}.`) ?? (file === '' ? undefined : new FarSide(this.wrap, this.errands, place, `${this.#mark}.`));
+    const answer = await far?.sweep(graceMs, file);
+    if (answer === 'left' || answer === 'unreachable')
+      process.stderr.write(
+        `holdfast: what the session left behind its wrapper could not be ended: ${answer === 'left' ? 'it lives on' : 'the wrapper fails'}\n`,
+      );
+    this.#guard.end();
+  }
+}
+
+/** As latin1; the caller's own variables are among them. */
+function changesOf(list: StringList): string[] {
+  return list.count === 0 ? [] : list.block.toString('latin1', 0, list.block.length - 1).split('\0');
+}
+
+function callerOf(list: StringList): Map<string, string> {
+  const caller = new Map<string, string>();
+  for (const change of changesOf(list)) {
+    if (change[0] !== '~') continue;
+    const equals = change.indexOf('=', 2);
+    caller.set(change.slice(1, equals), change.slice(equals + 1));
+  }
+  return caller;
+}
+
+function pathOf(variables: ReadonlyMap<string, string>): SpawnRequest['searchPath'] {
+  const path = variables.get('PATH');
+  return path === undefined ? undefined : Buffer.from(`${path}\0`, 'latin1');
+}
+
+/** The caller's, where there is one of that name on this host: inside it may be another one, or the only one. */
+function wrapperDirectory(run: RunRequest): string {
+  const cwd = run.cwd.toString('latin1');
+  try {
+    if (cwd === '' || !statSync(run.cwd).isDirectory()) return '/';
+    accessSync(run.cwd, constants.X_OK);
+    return cwd;
+  } catch {
+    return '/';
+  }
+}
