@@ -18,6 +18,7 @@ import { addOpen } from './open.js';
 import { addReopen } from './reopen.js';
 import { addRunnerJson } from './runner-json.js';
 import { addShim } from './shim.js';
+import { addSnapshot } from './snapshot.js';
 import { addStatus } from './status.js';
 import { addTrace } from './trace.js';
 import { usageError } from './usage.js';
@@ -52,6 +53,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addJob(program);
   addTrace(program);
   addShim(program);
+  addSnapshot(program);
   addDoctor(program);
   addBuildNative(program);
   addCompletion(program);

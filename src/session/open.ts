@@ -233,8 +233,10 @@ async function enter(place: SessionPlace, record: SessionRecord, log: LaunchLog,
   });
   const entry: Entry = { place, record, log, options, environment };
   if (mode !== 'snapshot') return await enterAsAgent(entry, declared);
-  writePrivate(place.files.snapshot, encodeSnapshot(await takeSnapshot(entry)));
-  return await enterAsAgent(entry, NO_LAUNCHER);
+  const snapshot = await takeSnapshot(entry);
+  writePrivate(place.files.snapshot, encodeSnapshot(snapshot));
+  const { key, takenAt } = snapshot.facts;
+  return await enterAsAgent({ ...entry, record: { ...record, snapshot: { key, takenAt } } }, NO_LAUNCHER);
 }
 
 /** The launcher of a killed agent, or of a killed opener: it may still be entering, and its agent would take our socket for its own. */

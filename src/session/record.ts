@@ -53,6 +53,8 @@ export interface SessionRecord {
   readonly owned?: true;
   /** What the session holds, as far as it is known yet. */
   readonly held?: HeldRecord;
+  /** In mode "snapshot": which one it was opened with. */
+  readonly snapshot?: { readonly key: string; readonly takenAt: number };
   /** The opener's own $NOTIFY_SOCKET: readiness is told there as well. */
   readonly notifySocket?: string;
 }
@@ -86,6 +88,7 @@ const RECORD = v.object({
       identity: v.exactOptional(v.string()),
     }),
   ),
+  snapshot: v.exactOptional(v.object({ key: v.string(), takenAt: v.number() })),
   notifySocket: v.exactOptional(v.string()),
 });
 

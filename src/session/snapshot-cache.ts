@@ -8,6 +8,7 @@ import {
   fstatSync,
   fsyncSync,
   futimesSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -29,7 +30,7 @@ import { decodeSnapshot, encodeSnapshot, type Snapshot, type SnapshotFacts, type
 const UNUSED_MS = 30 * 24 * 3_600_000;
 /** An environment is far smaller; a file that is larger is none of ours. */
 const MAX_BYTES = 256 * 1024 * 1024;
-const FILE = /^([0-9a-f]{64})\.snapshot$/;
+const FILE = /^([0-9a-f]{64})\.(snapshot|lock|\d+\.new)$/;
 
 /** The cache cannot be used, which is never a reason not to open a session. The message says why. */
 export class CacheUnusable extends Error {}
@@ -48,6 +49,12 @@ export function cacheDirectoryPath(env: NodeJS.ProcessEnv = process.env): string
   const { XDG_CACHE_HOME: xdg = '', HOME: home = '' } = env;
   if (isAbsolute(xdg)) return join(xdg, 'holdfast');
   return isAbsolute(home) ? join(home, '.cache', 'holdfast') : undefined;
+}
+
+interface CacheFile {
+  readonly name: string;
+  readonly key: string;
+  readonly kind: string;
 }
 
 /** Owns a descriptor of the checked directory: close() it. */
@@ -123,10 +130,10 @@ export class SnapshotCache {
     }
   }
 
-  /** Only for who holds the key's lock. Readers see the old file or the new one, after a crash as well. @throws {CacheUnusable} */
+  /** Readers see the old file or the new one, after a crash as well. @throws {CacheUnusable} */
   store(snapshot: Snapshot): void {
     const { key } = snapshot.facts;
-    const fresh = this.#pathOf(`${key}.new`);
+    const fresh = this.#pathOf(`${key}.${process.pid}.new`);
     try {
       rmSync(fresh, { force: true, recursive: true });
       const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
@@ -148,33 +155,47 @@ export class SnapshotCache {
 
   /** All that is there, in no order; nothing of it is marked as used. */
   list(): CacheEntry[] {
-    return this.#keys().map((key) => {
-      const stat = statSync(this.#pathOf(`${key}.snapshot`), { throwIfNoEntry: false });
+    const snapshots = this.#files().filter(({ kind }) => kind === 'snapshot');
+    return snapshots.map(({ key }) => {
+      const stat = lstatSync(this.#pathOf(`${key}.snapshot`), { throwIfNoEntry: false });
       return { key, bytes: stat?.size ?? 0, usedAt: stat?.mtimeMs ?? 0, content: this.#examine(key) };
     });
   }
 
+  /** @throws {CacheUnusable} */
   remove(key: string): void {
-    rmSync(this.#pathOf(`${key}.snapshot`), { force: true, recursive: true });
-    rmSync(this.#pathOf(`${key}.new`), { force: true, recursive: true });
-    // Held: somebody is making it anew, and takes the lock away.
-    tryLock(this.#pathOf(`${key}.lock`))?.releaseAndRemove();
+    try {
+      for (const file of this.#files()) if (file.key === key) this.#removeFile(file);
+    } catch (error) {
+      throw new CacheUnusable(`nothing can be removed from '${this.path}': ${systemErrorText(error)}`);
+    }
   }
 
   /** Removes what was not used for long. Fails silently: it is a favour. */
   prune(now: number = Date.now()): void {
     try {
-      for (const key of this.#keys()) {
-        const stat = statSync(this.#pathOf(`${key}.snapshot`), { throwIfNoEntry: false });
-        if (stat !== undefined && now - stat.mtimeMs > UNUSED_MS) this.remove(key);
+      for (const file of this.#files()) {
+        const stat = lstatSync(this.#pathOf(file.name), { throwIfNoEntry: false });
+        if (stat !== undefined && now - stat.mtimeMs > UNUSED_MS) this.#removeFile(file);
       }
     } catch {
       // Tomorrow is another day.
     }
   }
 
-  #keys(): string[] {
-    return readdirSync(this.#pathOf('.')).flatMap((file) => FILE.exec(file)?.[1] ?? []);
+  /** What is ours by its name; nothing else is ever touched. */
+  #files(): CacheFile[] {
+    return readdirSync(this.#pathOf('.')).flatMap((name) => {
+      const [, key, kind] = FILE.exec(name) ?? [];
+      return key === undefined || kind === undefined ? [] : [{ name, key, kind }];
+    });
+  }
+
+  #removeFile({ name, kind }: CacheFile): void {
+    const path = this.#pathOf(name);
+    // Held: somebody is making the snapshot, and takes the lock away.
+    if (kind === 'lock') tryLock(path)?.releaseAndRemove();
+    else rmSync(path, { force: true, recursive: true });
   }
 
   #examine(key: string): CacheEntry['content'] {

@@ -3,6 +3,7 @@
 
 import { HoldfastError } from '../errors.js';
 import { type Entry, enterAndLeave } from './entry.js';
+import { findChange, isSettledByEntry } from './freshness.js';
 import { hostEnvironment } from './host-environment.js';
 import { isBashLauncher } from './launch-command.js';
 import { CacheUnusable, SnapshotCache } from './snapshot-cache.js';
@@ -11,13 +12,12 @@ import { isOfOneLogin, snapshotKey } from './snapshot-key.js';
 
 /** The snapshot for a session that is being opened, complete with what is this login's own. @throws {HoldfastError} as `enterAndLeave`; `BUSY`. */
 export async function takeSnapshot(entry: Entry): Promise<Snapshot> {
-  const { definition, declared } = entry.record;
-  const caller = isBashLauncher(definition.launch, definition.directory) ? hostEnvironment() : undefined;
-  const source = snapshotKey({ definition, declared, launched: entry.environment, caller });
+  const { definition } = entry.record;
+  const source = sourceOf(entry);
   let cache: SnapshotCache | undefined;
   try {
     cache = SnapshotCache.make();
-    return withLogin(cache.load(source.key) ?? (await makeOnce(cache, entry, source)), entry);
+    return withLogin(load(cache, source) ?? (await makeOnce(cache, entry, source)), entry);
   } catch (error) {
     if (!(error instanceof CacheUnusable)) throw error;
     entry.options.warn?.(`the snapshot of session '${definition.name}' is not kept: ${error.message}`);
@@ -28,6 +28,16 @@ export async function takeSnapshot(entry: Entry): Promise<Snapshot> {
 }
 
 type Source = ReturnType<typeof snapshotKey>;
+
+function sourceOf({ record: { definition, declared }, environment: launched }: Entry): Source {
+  const caller = isBashLauncher(definition.launch, definition.directory) ? hostEnvironment() : undefined;
+  return snapshotKey({ definition, declared, launched, caller });
+}
+
+function load(cache: SnapshotCache, { key }: Source): Snapshot | undefined {
+  const snapshot = cache.load(key);
+  return snapshot?.facts.inputs.every((input) => findChange(input) === undefined) ? snapshot : undefined;
+}
 
 async function makeOnce(cache: SnapshotCache, entry: Entry, source: Source): Promise<Snapshot> {
   const { definition } = entry.record;
@@ -44,15 +54,29 @@ async function makeOnce(cache: SnapshotCache, entry: Entry, source: Source): Pro
   }
   try {
     // Who held the lock before has made it.
-    const made = cache.load(source.key);
+    const made = load(cache, source);
     if (made !== undefined) return made;
     const snapshot = await make(entry, source);
-    keep(cache, snapshot, entry);
+    const after = settled(source, sourceOf(entry));
+    if (after === undefined) return snapshot;
+    const kept = { ...snapshot, facts: { ...snapshot.facts, ...after } };
+    keep(cache, kept, entry);
     cache.prune();
-    return snapshot;
+    return kept;
   } finally {
     lock.releaseAndRemove();
   }
+}
+
+/**
+ * The source under which a snapshot is kept once the environment has been entered: entering may itself have written a lock file.
+ * `undefined`: somebody changed an input meanwhile, so it is not known which of the two the environment was made of.
+ */
+function settled(before: Source, after: Source): Source | undefined {
+  if (before.key === after.key) return before;
+  const then = new Map(before.inputs.map(({ path, sha256 }) => [path, sha256]));
+  const changed = after.inputs.filter(({ path, sha256 }) => then.get(path) !== sha256);
+  return changed.length > 0 && changed.every(isSettledByEntry) ? after : undefined;
 }
 
 /** That it cannot be kept is no reason to enter again. */

@@ -194,3 +194,94 @@ describe('the cache', () => {
     expect(files()).toHaveLength(1);
   });
 });
+
+describe('holdfast snapshot', () => {
+  interface Listed {
+    readonly key: string;
+    readonly state: string;
+    readonly facts?: { readonly name: string; readonly directory: string; readonly launcher: string[]; readonly entryMs: number };
+  }
+
+  const listed = async (): Promise<Listed[]> => {
+    const { code, stdout, stderr } = await holdfast.holdfast(['snapshot', 'list', '--json']);
+    expect({ code, stderr: `${stderr}` }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(`${stdout}`);
+  };
+  const clear = async (...args: string[]): Promise<[number | null, string]> => {
+    const { code, stdout, stderr } = await holdfast.holdfast(['snapshot', 'clear', ...args]);
+    return [code, `${stdout}${stderr}`];
+  };
+
+  it('lists each with its session, launcher, age, size and state', async () => {
+    expect(await listed()).toEqual([]);
+    const fresh = new CountedProject(holdfast, 'exec "$@"');
+    await (await fresh.open('fresh')).close();
+    const stale = new CountedProject(holdfast, 'exec "$@"');
+    stale.write('lock', 'one');
+    await (await stale.open('stale', ['--input', 'lock'])).close();
+    stale.write('lock', 'two');
+    const all = await listed();
+    const states = Object.fromEntries(all.map(({ state, facts }) => [facts?.name, state]));
+    expect(states).toEqual({ fresh: 'fresh', stale: 'stale' });
+    expect(all.find(({ state }) => state === 'fresh')?.facts).toMatchObject({
+      directory: fresh.directory,
+      launcher: ['bash', './enter.sh'],
+    });
+    const [first] = all;
+    writeFileSync(join(cache, `${first?.key}.snapshot`), 'damaged');
+    const other = all[1]?.key ?? '';
+    chmodSync(join(cache, `${other}.snapshot`), 0o666);
+    expect((await listed()).map(({ key, state, facts }) => [key, state, facts]).sort()).toEqual(
+      [
+        [first?.key, 'damaged', undefined],
+        [other, 'foreign', undefined],
+      ].sort(),
+    );
+    const { stdout } = await holdfast.holdfast(['snapshot', 'list']);
+    expect(`${stdout}`).toMatch(
+      /^KEY +SESSION +STATE +AGE +UNUSED +SIZE +LAUNCHER\n[0-9a-f]{12} +- +(damaged|foreign) +- +\d+s +\d+K +-\n/,
+    );
+  });
+
+  it('clears those of a session, of a project, of a key, or all', async () => {
+    const project = new CountedProject(holdfast, 'exec "$@"');
+    const other = new CountedProject(holdfast, 'exec "$@"');
+    const fill = async (): Promise<void> => {
+      await (await project.open('one')).close();
+      await (await other.open('two')).close();
+      expect(await listed()).toHaveLength(2);
+    };
+    await fill();
+    expect(await clear('one')).toEqual([0, '']);
+    expect((await listed()).map(({ facts }) => facts?.name)).toEqual(['two']);
+    await fill();
+    expect(await clear(project.directory)).toEqual([0, '']);
+    expect(await listed()).toHaveLength(1);
+    await fill();
+    expect(await clear((await listed())[0]?.key.slice(0, 8) ?? '')).toEqual([0, '']);
+    expect(await listed()).toHaveLength(1);
+    await fill();
+    // Another session that uses it: its name is good as well.
+    await project.open('user');
+    expect(await clear('user')).toEqual([0, '']);
+    expect((await listed()).map(({ facts }) => facts?.name)).toEqual(['two']);
+    await fill();
+    writeFileSync(join(cache, 'not-ours'), '');
+    expect(await clear('--all')).toEqual([0, '']);
+    expect(files()).toEqual(['not-ours']);
+    expect(project.entries + other.entries).toBe(6);
+  });
+
+  it('says what it cannot do', async () => {
+    expect(await clear('nothing')).toEqual([
+      1,
+      "holdfast: no snapshot is kept of 'nothing'\nhint: 'holdfast snapshot list' shows those that are\n",
+    ]);
+    expect(await clear('x', '--all')).toEqual([2, "holdfast: both 'x' and '--all' are given\nhint: keep one\n"]);
+    writeFileSync(cache, '');
+    expect(await clear('--all')).toEqual([
+      1,
+      expect.stringMatching(/^holdfast: the cache of snapshots cannot be used: .* is a link, or no directory\nhint: /),
+    ]);
+  });
+});
