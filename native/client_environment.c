@@ -87,7 +87,7 @@ static bool add_runtime_pass(struct changes *out, char *names) {
   for (char *line = names, *end; line != NULL && *line != '\0'; line = end) {
     end = strchr(line, '\n');
     if (end != NULL) *end++ = '\0';
-    if (line[0] != '\0' && !pass_if_there(out, line)) return false;
+    if (line[0] != '\0' && !(strcmp(line, "*") == 0 ? pass_all(out, false) : pass_if_there(out, line))) return false;
   }
   return true;
 }

@@ -88,10 +88,14 @@ export function terminalChanges(caller: Variables): Buffer[] {
   return changes;
 }
 
-/** The variables of `runtime_pass_env`, which the session has written one a line. Unlike `passChange`, a missing one is left alone. */
+/**
+ * The variables of `runtime_pass_env`, which the session has written one a line. Unlike `passChange`, a missing one is left alone; `*`
+ * is all of them, weaker than the session's own.
+ */
 export function sessionPassChanges(names: Buffer, caller: Variables): Buffer[] {
   const changes: Buffer[] = [];
   for (const line of names.toString('latin1').split('\n')) {
+    if (line === '*') changes.push(...passAllChanges(caller, false));
     const name = Buffer.from(line, 'latin1');
     const value = line === '' ? undefined : caller.find(name);
     if (value !== undefined) changes.push(setChange(name, value));

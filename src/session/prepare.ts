@@ -34,7 +34,8 @@ export function prepareForClient(spec: CommandSpec, context: PrepareContext): Pr
   const own = Object.entries(spec.env ?? {});
   const words: string[] = ['--socket', socket];
   for (const name of runtimePassEnv) {
-    if (caller.env[name] !== undefined && !Object.hasOwn(spec.env ?? {}, name)) words.push('--pass-env', name);
+    if (name === '*') words.push('--pass-env', '*');
+    else if (caller.env[name] !== undefined && !Object.hasOwn(spec.env ?? {}, name)) words.push('--pass-env', name);
   }
   for (const [name, value] of own) words.push(value === undefined ? '--unset' : '--pass-env', passable(name));
   if (spec.cwd !== undefined) words.push('--cwd', resolve(caller.cwd, spec.cwd));

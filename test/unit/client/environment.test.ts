@@ -61,6 +61,7 @@ describe('a change', () => {
 
   it("by the session's list leaves alone what the caller lacks", () => {
     expect(shown(sessionPassChanges(Buffer.from('HOME\nNONE\n\nEMPTY'), caller))).toEqual(['=HOME=/h', '=EMPTY=']);
+    expect(shown(sessionPassChanges(Buffer.from('*\n'), caller))).toEqual(shown(passAllChanges(caller, false)));
   });
 
   it('from a Node program sees its own changes', () => {
