@@ -47,7 +47,11 @@ export interface ChosenSession {
   readonly origin: SessionOrigin;
 }
 
-/** @throws {HoldfastError} `USAGE`, `CONFIG_INVALID`, `CONFIG_UNREADABLE`, `NO_PROJECT`, `NO_SESSION`, `NAME_INVALID`. */
+/**
+ * The definition of the session that a request means: by its launcher or script, by a file of configuration, or by the project around.
+ *
+ * @throws {HoldfastError} `USAGE`, `CONFIG_INVALID`, `CONFIG_UNREADABLE`, `NO_PROJECT`, `NO_SESSION`, `NAME_INVALID`.
+ */
 export function chooseSession(request: OpenRequest): SessionDefinition {
   return chooseOpening(request).definition;
 }

@@ -6,7 +6,7 @@ import { capturedVariables, fingerprintSession } from '../session/session-finger
 import type { RunnerJson } from './runner-json.js';
 import { runnerJsonOf } from './runner-json-writer.js';
 
-/** @throws {HoldfastError} `NO_SESSION`, `UNSUPPORTED` for a variable that JSON cannot hold, and as `fingerprintSession`. */
+/** The runner.json of an open session, for tools that read one. @throws {HoldfastError} `NO_SESSION`, `UNSUPPORTED` for a variable that JSON cannot hold, and as `fingerprintSession`. */
 export async function runnerJsonOfSession(name: string): Promise<RunnerJson> {
   const { fingerprint } = await fingerprintSession(name);
   const captured = new Map(await capturedVariables(name));

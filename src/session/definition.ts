@@ -140,7 +140,7 @@ const DEFINITION = v.strictObject({
   hold: v.exactOptional(HOLD),
 });
 
-/** @throws {HoldfastError} `CONFIG_INVALID`, naming the member: for definitions that were stored or sent, not typed by a user. */
+/** A definition that was stored or sent, not typed by a user. @throws {HoldfastError} `CONFIG_INVALID`, naming the member. */
 export function parseDefinition(input: unknown): SessionDefinition {
   const result = v.safeParse(DEFINITION, input);
   if (result.success) return result.output;

@@ -64,6 +64,7 @@ const COUNTS: Readonly<Record<keyof SessionDefinition, boolean>> = {
 /** Their order says nothing. */
 const NAME_LISTS = ['passEnv', 'runtimePassEnv', 'launchPassEnv'];
 
+/** One value for all that decides what a command finds: equal where nothing of it differs. Pure. */
 export function fingerprintOf(facts: FingerprintFacts): Fingerprint {
   const { definition } = facts;
   // Elsewhere, what a command meets is not what its wrapper was started with.

@@ -66,7 +66,7 @@ export async function listSessions(): Promise<SessionSummary[]> {
   return summaries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** @throws {HoldfastError} `NO_SESSION`, `RUNTIME_DIR`. */
+/** How one session is, open or half-dead. @throws {HoldfastError} `NO_SESSION`, `RUNTIME_DIR`. */
 export async function findSession(name: string): Promise<SessionSummary> {
   const found = (await listSessions()).find((session) => session.name === name);
   if (found !== undefined) return found;

@@ -47,6 +47,7 @@ interface Ask {
   readonly refuse: (reason: unknown) => void;
 }
 
+/** Sessions by key: one each, opened when it is first asked for, shared by all who hold a lease of it, closed on request or with the pool. */
 export class ExecSessionPool {
   readonly #capacity: number;
   /** In the order of their last use. */

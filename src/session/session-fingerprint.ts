@@ -17,7 +17,7 @@ export interface SessionFingerprint extends Fingerprint {
   readonly identity: Identity;
 }
 
-/** @throws {HoldfastError} `NO_SESSION`, `PROTOCOL` (an agent of another version), and as `control`. */
+/** The fingerprint of an open session, its agent asked. @throws {HoldfastError} `NO_SESSION`, `PROTOCOL` (an agent of another version), and as `control`. */
 export async function fingerprintSession(name: string): Promise<SessionFingerprint> {
   const captured = new Map(await capturedVariables(name));
   const { record } = readOpened(name);
