@@ -7,9 +7,10 @@
 #include "client_directory.h"
 #include "client_memory.h"
 
-/* In the order in which one directory is judged; src/session has the same list. */
+/* In the order in which one directory is judged; src/client/locate.ts has the same list. */
 static const char *const markers[] = {
-  "holdfast.toml", "devenv.nix", "flake.nix", "shell.nix", ".envrc", "devbox.json", ".flox", "mise.toml", ".mise.toml", "pixi.toml", "environment.yml",
+  "holdfast.toml", "devenv.nix", "flake.nix", "shell.nix", ".envrc", "devbox.json", ".flox/env.json", "mise.toml", ".mise.toml", "pixi.toml",
+  "pixi.lock", "manifest.scm", "guix.scm", ".conda/conda-meta", "environment.yml", ".venv/bin/activate", "venv/bin/activate",
 };
 
 static bool has_marker(const char *directory) {

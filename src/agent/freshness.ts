@@ -17,6 +17,8 @@ const NONE: readonly Change[] = [];
 export class Freshness {
   /** As they were when the environment had been entered. */
   readonly inputs: readonly InputHash[];
+  /** The rest of what is looked at: no part of what the environment is. With what the environment itself told. */
+  readonly sources: readonly InputHash[];
   readonly #all: readonly InputHash[];
   readonly #place: Place | undefined;
   /** By the number of an input; the place is behind the last one. */
@@ -30,12 +32,11 @@ export class Freshness {
 
   /** @param told what the environment itself says that it depends on; absolute paths. */
   constructor({ inputs, sources, place }: Watched, told: readonly string[] = []) {
-    const known = new Set(inputs.map(({ path }) => path));
-    this.inputs = [
-      ...inputs.map((input) => (isSettledByEntry(input) ? { ...input, sha256: hashOf(input.path) } : input)),
-      ...[...new Set(told)].filter((path) => !known.has(path)).map((path) => ({ path, sha256: hashOf(path) })),
-    ];
-    this.#all = [...this.inputs, ...sources];
+    const known = new Set([...inputs, ...sources].map(({ path }) => path));
+    const news = [...new Set(told)].filter((path) => !known.has(path));
+    this.inputs = inputs.map((input) => (isSettledByEntry(input) ? { ...input, sha256: hashOf(input.path) } : input));
+    this.sources = [...sources, ...news.map((path) => ({ path, sha256: hashOf(path) }))];
+    this.#all = [...this.inputs, ...this.sources];
     this.#place = place;
     if (place !== undefined) holdPlace(place);
     this.#listPaths();

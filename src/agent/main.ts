@@ -4,6 +4,7 @@
 import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { closeFd, followParent, lockFile, setSubreaper, setsid } from '../native.js';
 import { functionCost } from '../session/functions.js';
+import { toldInputs } from '../session/told-inputs.js';
 import { BaseEnvironment } from './base-environment.js';
 import { type Capture, parseCapture } from './capture.js';
 import { type Captured, filterFunctions, placeFunctions, readSnapshot } from './captured.js';
@@ -73,7 +74,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     idleTimeoutMs: settings.idleTimeoutMs,
     containment,
     isOwned: settings.isOwned,
-    freshness: new Freshness(settings),
+    freshness: new Freshness(settings, toldInputs(captured.environment)),
     onStale: settings.onStale,
     facts: { definition: settings.definition, functions: functionCost(captured.environment) },
   });

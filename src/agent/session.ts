@@ -252,7 +252,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
       case 'trace':
         return this.#traced(request['action']);
       case 'inputs':
-        return { inputs: this.#settings.freshness.inputs };
+        return { inputs: this.#settings.freshness.inputs, sources: this.#settings.freshness.sources };
       case 'stop':
         // Decided and done in one turn: no command can come in between.
         if (request['ifIdle'] === true && this.#live.size > 0) return this.#busy(peerPid);

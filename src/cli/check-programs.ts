@@ -1,9 +1,9 @@
 // The programs that Holdfast runs: Node, bash, its own client, and the tools that providers stand for.
 
 import { execFileSync } from 'node:child_process';
-import { accessSync, closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 
+import { findProgram } from '../session/find-program.js';
 import { type Check, reasonOf } from './check.js';
 
 const OLDEST_NODE = 20;
@@ -78,20 +78,6 @@ export function checkTool(tool: string, needed: boolean): Check {
   if (path !== undefined) return { name: tool, state: 'ok', detail: `'${path}'` };
   if (!needed) return { name: tool, state: 'ok', detail: 'not installed, and not needed here' };
   return { name: tool, state: 'warn', detail: 'not on the PATH', cure: `install ${tool}: the project here is entered with it` };
-}
-
-/** The first executable file of that name on the PATH. */
-export function findProgram(name: string, path: string = process.env['PATH'] ?? ''): string | undefined {
-  for (const directory of path.split(delimiter)) {
-    const candidate = join(directory === '' ? '.' : directory, name);
-    try {
-      accessSync(candidate, constants.X_OK);
-      if (existsSync(candidate)) return candidate;
-    } catch {
-      // Not here: the next directory.
-    }
-  }
-  return undefined;
 }
 
 function versionOf(bash: string): string {

@@ -13,8 +13,10 @@ Which session
   --session NAME       a session opened with 'holdfast open NAME -- LAUNCHER...'
   --socket PATH        the agent that listens on this socket
                        without either: $HOLDFAST_SESSION, else the nearest directory upwards that has
-                       holdfast.toml, devenv.nix, flake.nix, shell.nix, .envrc, devbox.json, .flox,
-                       mise.toml, .mise.toml, pixi.toml or environment.yml
+                       holdfast.toml, devenv.nix, flake.nix, shell.nix, .envrc, devbox.json,
+                       .flox/env.json, mise.toml, .mise.toml, pixi.toml, pixi.lock, manifest.scm,
+                       guix.scm, .conda/conda-meta, environment.yml, .venv/bin/activate or
+                       venv/bin/activate
 Environment (the command gets the session's; nothing of yours unless named here)
   -e, --env K=V        set a variable for this command
   --pass-env K         pass your own variable on; '*': all that the session does not set itself

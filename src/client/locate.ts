@@ -15,11 +15,17 @@ export const PROJECT_MARKERS = [
   'shell.nix',
   '.envrc',
   'devbox.json',
-  '.flox',
+  '.flox/env.json',
   'mise.toml',
   '.mise.toml',
   'pixi.toml',
+  'pixi.lock',
+  'manifest.scm',
+  'guix.scm',
+  '.conda/conda-meta',
   'environment.yml',
+  '.venv/bin/activate',
+  'venv/bin/activate',
 ] as const;
 
 export type ProjectMarker = (typeof PROJECT_MARKERS)[number];
@@ -52,7 +58,7 @@ export function selectSession(sources: SelectionSources): Selection {
     'NO_PROJECT',
     `no session was named, and no project was found from '${start.length === 0 ? '.' : start}' upwards`,
     {
-      hint: `name one with '--session NAME', or start in a directory with ${PROJECT_MARKERS.slice(0, -1).join(', ')} or ${PROJECT_MARKERS.at(-1)}`,
+      hint: "name one with '--session NAME', or start in a project: a directory with a holdfast.toml, or another file that 'runner-exec --help' lists",
     },
   );
 }

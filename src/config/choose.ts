@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { findProject, PROJECT_MARKERS, type ProjectMarker } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 import type { SessionDefinition } from '../session/definition.js';
-import { findProvider } from '../session/launchers/providers.js';
+import { providerOf } from '../session/launchers/providers.js';
 import type { SessionOrigin } from '../session/open.js';
 import { ENTRY_KEYS, findContradiction } from './contradiction.js';
 import { defineSession } from './define.js';
@@ -165,7 +165,7 @@ function fromProject(start: string, flags: SessionSettings): Declared {
   if (saysWhatIsEntered(settings) || saysWhatIsEntered(flags)) return { name: directory, directory, settings, isProject: true, files };
   const marker = findMarkerBeside(directory);
   if (marker !== undefined) {
-    const { provider } = findProvider(directory, marker);
+    const provider = providerOf(marker);
     // One that comes and is stronger makes another environment of the project.
     const stronger = PROJECT_MARKERS.slice(0, PROJECT_MARKERS.indexOf(marker)).map((each) => join(directory, each));
     return { name: directory, directory, settings: { ...settings, provider }, isProject: true, files: [...files, ...stronger] };

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { HoldfastError } from '../errors.js';
+import { findCure } from './launch-cure.js';
 import { LaunchError } from './launch-error.js';
 import type { LaunchLog } from './launch-log.js';
 import type { Launcher, LauncherEnd } from './launcher.js';
@@ -125,9 +126,11 @@ export class Launching {
     const failed = 'arrived' in call ? 'running the command behind it, which takes its variables' : 'starting the agent';
     const late = 'arrived' in call ? 'run the command behind it, which takes its variables,' : 'start the agent';
     const output = log.tail(TAIL_LINES);
-    const whole = `all that it said is in '${logPath}'`;
+    const cure = findCure(output);
+    const whole = `${cure === undefined ? '' : `${cure}; `}all that it said is in '${logPath}'`;
     const hint = output.length > 0 ? whole : 'a launcher has to run the command that is given behind it, as "env" does: try it by hand';
-    const last = output.at(-1);
+    // Its own words, before ours about it.
+    const last = output.findLast((line) => !line.startsWith('holdfast: ')) ?? output.at(-1);
     const said = last === undefined ? ', and said nothing' : `; its last words were '${last.trim()}'`;
     switch (verdict.kind) {
       case 'refused':

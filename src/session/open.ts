@@ -157,8 +157,9 @@ async function recordInputs(place: SessionPlace): Promise<void> {
   try {
     const { answer } = await ask(place.name, { op: 'inputs' }, { timeoutMs: INPUTS_MS });
     const inputs = v.parse(INPUTS, answer['inputs']);
+    const sources = v.parse(INPUTS, answer['sources']);
     const record = findRecord(place.files.record);
-    if (record !== undefined) writeRecord(place.files.record, { ...record, inputs });
+    if (record !== undefined) writeRecord(place.files.record, { ...record, inputs, sources });
   } catch {
     // The record is for those who cannot ask the agent, and what it says already is near enough.
   }

@@ -89,8 +89,12 @@ describe('runner-exec without a session to run in', () => {
     );
     // One that an environment.yml marks, but does not describe.
     const marked = holdfast.folder('project');
-    writeFileSync(join(marked, 'environment.yml'), 'name: x\n');
-    expectOneLine(await holdfast.runnerExec(['--', 'true'], { cwd: marked }), 125, `cannot open the session of '${marked}': .*`);
+    writeFileSync(join(marked, 'environment.yml'), 'dependencies: [python]\n');
+    expectOneLine(
+      await holdfast.runnerExec(['--', 'true'], { cwd: marked }),
+      125,
+      `cannot open the session of '${marked}': .*environment\\.yml' does not tell which environment it is`,
+    );
   });
 });
 

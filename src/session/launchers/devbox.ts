@@ -1,8 +1,12 @@
-// `devbox run -- COMMAND`: any command, in the shell of the nearest devbox.json.
+// devbox, in place: bash code to evaluate, with the init_hook at its end. `devbox run` would run the hook in an `sh` that may be any
+// shell, and lose its functions there.
 
 import type { Provider } from './provider.js';
 
+const INPUTS = ['devbox.json', 'devbox.lock'];
+
 export const devbox: Provider = {
   name: 'devbox',
-  enter: () => ({ launch: { style: 'enter', argv: ['devbox', 'run', '--'] }, inputs: ['devbox.json', 'devbox.lock'] }),
+  inputs: INPUTS,
+  enter: () => ({ launch: { style: 'source-command', argv: ['devbox', 'shellenv', '--init-hook'] }, inputs: INPUTS }),
 };

@@ -2,10 +2,10 @@
 
 import type { Provider } from './provider.js';
 
+const INPUTS = ['.flox/env.json', '.flox/env/manifest.toml', '.flox/env/manifest.lock'];
+
 export const flox: Provider = {
   name: 'flox',
-  enter: () => ({
-    launch: { style: 'source-command', argv: ['flox', 'activate'] },
-    inputs: ['.flox/env.json', '.flox/env/manifest.toml', '.flox/env/manifest.lock'],
-  }),
+  inputs: INPUTS,
+  enter: () => ({ launch: { style: 'source-command', argv: ['flox', 'activate'] }, inputs: INPUTS }),
 };

@@ -2,10 +2,10 @@
 
 import type { Provider } from './provider.js';
 
+const INPUTS = ['mise.toml', '.mise.toml', 'mise.lock', 'mise.local.toml', '.mise.local.toml', '.tool-versions'];
+
 export const mise: Provider = {
   name: 'mise',
-  enter: () => ({
-    launch: { style: 'enter', argv: ['mise', 'exec', '--'] },
-    inputs: ['mise.toml', '.mise.toml', 'mise.lock', 'mise.local.toml', '.mise.local.toml', '.tool-versions'],
-  }),
+  inputs: INPUTS,
+  enter: () => ({ launch: { style: 'enter', argv: ['mise', 'exec', '--'] }, inputs: INPUTS }),
 };

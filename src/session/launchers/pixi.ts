@@ -2,10 +2,13 @@
 
 import type { Provider } from './provider.js';
 
+const INPUTS = ['pixi.toml', 'pyproject.toml', 'pixi.lock'];
+
 export const pixi: Provider = {
   name: 'pixi',
+  inputs: INPUTS,
   enter: () => ({
     launch: { style: 'source-command', argv: ['pixi', 'shell-hook', '--shell', 'bash', '--change-ps1', 'false'] },
-    inputs: ['pixi.toml', 'pixi.lock'],
+    inputs: INPUTS,
   }),
 };

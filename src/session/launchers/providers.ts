@@ -2,51 +2,73 @@
 
 import type { ProjectMarker } from '../../client/locate.js';
 import { HoldfastError } from '../../errors.js';
+import { conda } from './conda.js';
 import { devbox } from './devbox.js';
 import { devenv, devenvPrintDevEnv } from './devenv.js';
 import { direnv } from './direnv.js';
 import { flox } from './flox.js';
+import { guix } from './guix.js';
 import { mise } from './mise.js';
 import { nixDevelop, nixPrintDevEnv } from './nix-develop.js';
 import { nixShell } from './nix-shell.js';
 import { pixi } from './pixi.js';
 import type { Entry, Provider } from './provider.js';
+import { venv } from './venv.js';
 
-const PROVIDERS: readonly Provider[] = [devenv, devenvPrintDevEnv, nixDevelop, nixPrintDevEnv, nixShell, direnv, devbox, flox, mise, pixi];
+const PROVIDERS: readonly Provider[] = [
+  devenv,
+  devenvPrintDevEnv,
+  nixDevelop,
+  nixPrintDevEnv,
+  nixShell,
+  direnv,
+  devbox,
+  flox,
+  mise,
+  pixi,
+  guix,
+  conda,
+  venv,
+];
 
 export const PROVIDER_NAMES: readonly string[] = PROVIDERS.map(({ name }) => name);
 
-/** `undefined`: the file says which environment it is, but not how to enter it. */
-const OF_MARKER: Readonly<Record<Exclude<ProjectMarker, 'holdfast.toml'>, Provider | undefined>> = {
+const OF_MARKER: Readonly<Record<Exclude<ProjectMarker, 'holdfast.toml'>, Provider>> = {
   'devenv.nix': devenv,
   'flake.nix': nixDevelop,
   'shell.nix': nixShell,
   '.envrc': direnv,
   'devbox.json': devbox,
-  '.flox': flox,
+  '.flox/env.json': flox,
   'mise.toml': mise,
   '.mise.toml': mise,
   'pixi.toml': pixi,
-  // Which environment, made and kept by which of conda, mamba and micromamba, and where: the file does not tell.
-  'environment.yml': undefined,
+  'pixi.lock': pixi,
+  'manifest.scm': guix,
+  'guix.scm': guix,
+  '.conda/conda-meta': conda,
+  'environment.yml': conda,
+  '.venv/bin/activate': venv,
+  'venv/bin/activate': venv,
 };
 
-/** @throws {HoldfastError} `CONFIG_INVALID` for a name that is no provider's. */
-export function enterProvider(name: string, directory: string): Entry {
-  const provider = PROVIDERS.find((known) => known.name === name);
-  if (provider !== undefined) return provider.enter(directory);
-  throw new HoldfastError('CONFIG_INVALID', `unknown provider '${name}'`, { hint: `the providers are ${PROVIDER_NAMES.join(', ')}` });
+/** The inputs that a provider's projects have or may have. @throws as enterProvider. */
+export function providerInputs(name: string): readonly string[] {
+  return knownProvider(name).inputs;
 }
 
-/**
- * The environment that a marker file in `directory` stands for.
- *
- * @throws {HoldfastError} `CONFIG_INVALID` where the file does not tell how to enter it.
- */
-export function findProvider(directory: string, marker: Exclude<ProjectMarker, 'holdfast.toml'>): Entry & { readonly provider: string } {
-  const provider = OF_MARKER[marker];
-  if (provider !== undefined) return { provider: provider.name, ...provider.enter(directory) };
-  throw new HoldfastError('CONFIG_INVALID', `'${directory}/${marker}' does not tell how its environment is entered`, {
-    hint: `write a holdfast.toml beside it, for example: [session] source_command = ["micromamba", "shell", "activate", "--shell", "bash", "NAME"]`,
-  });
+/** @throws {HoldfastError} `CONFIG_INVALID` for a name that is no provider's, and as the provider's `enter`. */
+export function enterProvider(name: string, directory: string): Entry {
+  return knownProvider(name).enter(directory);
+}
+
+/** The provider of the project that a marker file makes of its directory. */
+export function providerOf(marker: Exclude<ProjectMarker, 'holdfast.toml'>): string {
+  return OF_MARKER[marker].name;
+}
+
+function knownProvider(name: string): Provider {
+  const provider = PROVIDERS.find((known) => known.name === name);
+  if (provider !== undefined) return provider;
+  throw new HoldfastError('CONFIG_INVALID', `unknown provider '${name}'`, { hint: `the providers are ${PROVIDER_NAMES.join(', ')}` });
 }

@@ -137,7 +137,8 @@ describe('freshness', () => {
     for (const name of ['my.lock', 'my.nix', 'told']) writeFileSync(join(directory, name), 'by the entry');
     const freshness = new Freshness({ inputs, sources: [], place: undefined }, [join(directory, 'told'), join(directory, 'my.nix')]);
     expect(freshness.look()).toEqual([{ path: join(directory, 'my.nix'), how: 'new' }]);
-    expect(freshness.inputs.map(({ path }) => path)).toEqual(['my.lock', 'my.nix', 'told'].map((name) => join(directory, name)));
+    expect(freshness.inputs.map(({ path }) => path)).toEqual(['my.lock', 'my.nix'].map((name) => join(directory, name)));
+    expect(freshness.sources.map(({ path }) => path)).toEqual([join(directory, 'told')]);
     writeFileSync(join(directory, 'told'), 'changed');
     expect(freshness.look()).toHaveLength(2);
   });

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import { findOwnCgroup } from '../../../src/cli/check-cgroup.js';
 import { checkExitInfo, checkKernel, kernelVersion } from '../../../src/cli/check-kernel.js';
-import { checkNode, checkTool, findProgram, isStatic } from '../../../src/cli/check-programs.js';
+import { checkNode, checkTool, isStatic } from '../../../src/cli/check-programs.js';
 import { formatChecks } from '../../../src/cli/doctor.js';
+import { findProgram } from '../../../src/session/find-program.js';
 
 describe('the place of our own cgroup', () => {
   const hybrid = `30 23 0:26 / /sys/fs/cgroup ro - tmpfs tmpfs ro

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { usageText } from '../../../src/cli/runner-exec-usage.js';
 import { findProject, PROJECT_MARKERS, physicalDirectory, selectSession } from '../../../src/client/locate.js';
 
 let top: string;
@@ -45,8 +46,16 @@ describe('a session is selected by', () => {
 
 describe('a project', () => {
   it.each(PROJECT_MARKERS)('is a directory that has %s', (marker) => {
+    mkdirSync(dirname(join(top, marker)), { recursive: true });
     writeFileSync(join(top, marker), '');
     expect(findProject(bytes(top))).toEqual({ directory: bytes(top), marker });
+  });
+
+  it('is known to the client in C by the same files, in the same order', () => {
+    const source = readFileSync(join(import.meta.dirname, '../../../native/client_project.c'), 'utf8');
+    const [, list = ''] = /markers\[\] = \{([^}]*)\}/.exec(source) ?? [];
+    expect([...list.matchAll(/"([^"]+)"/g)].map(([, marker]) => marker)).toEqual([...PROJECT_MARKERS]);
+    for (const marker of PROJECT_MARKERS) expect(usageText).toContain(marker);
   });
 
   it('is the nearest one, and its strongest marker counts', () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { flagOf, type KeyInfo, SESSION_KEY_NAMES, SESSION_KEYS } from '../../../src/config/keys.js';
 import { checkSettings } from '../../../src/config/schema.js';
-import { enterProvider, PROVIDER_NAMES } from '../../../src/session/launchers/providers.js';
+import { PROVIDER_NAMES, providerInputs } from '../../../src/session/launchers/providers.js';
 
 const documentation = readFileSync(new URL('../../../docs/config.md', import.meta.url), 'utf8');
 /** The tables that list keys have four columns; those of flags and variables have two. */
@@ -54,8 +54,8 @@ describe('the providers', () => {
     for (const { name, inputs } of listed) {
       if (inputs === 'the same') continue;
       expect(
-        enterProvider(name, '/p')
-          .inputs.map((input) => `\`${input}\``)
+        providerInputs(name)
+          .map((input) => `\`${input}\``)
           .join(' '),
         name,
       ).toBe(inputs);

@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFINITION_DEFAULTS, isSame, parseDefinition, type SessionDefinition } from '../../../src/session/definition.js';
 import { findChanges, hashInputs } from '../../../src/session/freshness.js';
 import { visibleLines } from '../../../src/session/launch-log.js';
-import { enterProvider, findProvider, PROVIDER_NAMES } from '../../../src/session/launchers/providers.js';
 import { parseNotice } from '../../../src/session/readiness.js';
 import type { InputHash } from '../../../src/session/record.js';
 import { findRecord, parseRecord, type SessionRecord, writeRecord } from '../../../src/session/record.js';
@@ -111,21 +110,6 @@ describe('freshness', () => {
     const inputs = hashInputs({ directory, inputs: ['.'] });
     writeFileSync(join(directory, 'deep'), 'x');
     expect(changed({ inputs })).toEqual([directory]);
-  });
-});
-
-describe('providers', () => {
-  it('know how each known file is entered', () => {
-    expect(findProvider('/p', 'flake.nix')).toMatchObject({ provider: 'nix-develop', inputs: ['flake.nix', 'flake.lock'] });
-    expect(findProvider('/p', 'shell.nix').launch).toEqual({ style: 'enter-string', argv: ['nix-shell', '--run'] });
-    expect(findProvider('/p', '.envrc').launch).toEqual({ style: 'enter', argv: ['direnv', 'exec', '/p'] });
-    expect(findProvider('/p', 'devenv.nix').launch).toEqual({ style: 'enter', argv: ['devenv', 'shell', '--'] });
-    for (const name of PROVIDER_NAMES) expect(enterProvider(name, '/p').inputs.length).toBeGreaterThan(0);
-  });
-
-  it('that are unknown, or a file that does not tell, are refused with a cure', () => {
-    expect(() => enterProvider('guix', '/p')).toThrow("unknown provider 'guix'");
-    expect(() => findProvider('/p', 'environment.yml')).toThrow("'/p/environment.yml' does not tell");
   });
 });
 
