@@ -11,7 +11,7 @@ const MAX_FILES = 256;
 
 const COMMENT_OR_STRING = /#[^\n]*|\/\*[\s\S]*?\*\/|''(?:'''|''[$\\]|[^'$]|'(?!')|\$(?!\{)|\$\{[^}]*\})*''|"(?:\\[\s\S]|[^"\\])*"/g;
 /** In a string, only what is put in. */
-const INTERPOLATION = /\$\{([^}]*)\}/g;
+const INTERPOLATION = /(?<!''|\\|\$)\$\{([^}]*)\}/g;
 const PATH = /(?<![\w.+\-/~}])\.{1,2}\/[\w.+\-/]*[\w+-]/g;
 
 /** Absolute paths of the files that `files` (absolute) lead to, those included that are there. */
