@@ -107,12 +107,6 @@ static napi_value js_cloexec_from(napi_env env, napi_callback_info info) {
   return number(env, fd_cloexec_from((unsigned)int_of(env, argument[0])));
 }
 
-static napi_value js_inherit(napi_env env, napi_callback_info info) {
-  napi_value argument[MAX_ARGUMENTS];
-  arguments_of(env, info, argument);
-  return number(env, fd_inherit(int_of(env, argument[0])));
-}
-
 /* pipe(out: Int32Array(2)): read end, write end. */
 static napi_value js_pipe(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
@@ -151,7 +145,6 @@ void export_sockets(napi_env env, napi_value exports) {
   export_function(env, exports, "openDirectory", js_open_directory);
   export_function(env, exports, "close", js_close);
   export_function(env, exports, "cloexecFrom", js_cloexec_from);
-  export_function(env, exports, "inherit", js_inherit);
   export_function(env, exports, "pipe", js_pipe);
   export_function(env, exports, "flags", js_flags);
   export_function(env, exports, "isTty", js_is_tty);

@@ -178,7 +178,3 @@ int fd_directory(const char *path) {
 int fd_cloexec_from(unsigned first) {
   return syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) == -1 ? -errno : 0; /* Linux 5.11 */
 }
-
-int fd_inherit(int fd) {
-  return fcntl(fd, F_SETFD, 0) == -1 ? -errno : 0;
-}

@@ -41,7 +41,5 @@ int fd_lock(const char *path, bool wait);
 int fd_directory(const char *path);
 /* Marks every descriptor from `first` up as CLOEXEC (close_range(2)). */
 int fd_cloexec_from(unsigned first);
-/* Lets children inherit `fd` again: takes CLOEXEC off. */
-int fd_inherit(int fd);
 
 #endif

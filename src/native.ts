@@ -22,7 +22,6 @@ interface Addon {
   openDirectory(path: Buffer): number;
   close(fd: number): number;
   cloexecFrom(first: number): number;
-  inherit(fd: number): number;
   pipe(out: Int32Array): number;
   flags(fd: number): number;
   isTty(fd: number): number;
@@ -238,11 +237,6 @@ export function closeFds(fds: readonly number[]): void {
 /** Marks every descriptor from `first` up CLOEXEC, so that no child started later inherits what we were given by mistake. */
 export function closeOnExecFrom(first: number): void {
   check(addon.cloexecFrom(first), 'close_range');
-}
-
-/** Takes CLOEXEC off again: children inherit it. */
-export function letInherit(fd: number): void {
-  check(addon.inherit(fd), 'fcntl');
 }
 
 const pipeOut = new Int32Array(2);

@@ -89,6 +89,7 @@ class Run implements RunHandle {
   stdout: Readable | undefined;
   stderr: Readable | undefined;
   readonly #options: RunOptions;
+  #stdio: TargetStdio | undefined;
   #resolve: (outcome: Outcome) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #stopConnecting: (() => void) | undefined;
@@ -191,6 +192,7 @@ class Run implements RunHandle {
   #start(address: SessionAddress): void {
     const stdio = new TargetStdio(this.#options.stdio ?? 'pipe');
     this.stdin = stdio.stdin;
+    this.#stdio = stdio;
     this.stdout = stdio.stdout;
     this.stderr = stdio.stderr;
     let directory: number | undefined;
@@ -255,6 +257,8 @@ class Run implements RunHandle {
     // Nobody reads it any more. Output may still be on its way, and is left to its reader.
     this.stdin?.destroy();
     this.#resolve(result.outcome);
+    // Who reads the rest does so as soon as it hears of the end.
+    if (this.stdout !== undefined || this.stderr !== undefined) setImmediate(() => this.#stdio?.drainUnread());
   }
 
   #fail(error: unknown): void {

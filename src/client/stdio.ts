@@ -62,9 +62,9 @@ export class TargetStdio {
   readonly numbers: number[] = [];
   /** 0, 1 and 2 are a terminal that the target is to control. */
   readonly controlsTerminal: boolean = false;
-  stdin: Writable | undefined;
-  stdout: Readable | undefined;
-  stderr: Readable | undefined;
+  stdin: Socket | undefined;
+  stdout: Socket | undefined;
+  stderr: Socket | undefined;
   readonly #ours: number[] = [];
 
   /** @throws {HoldfastError} `REQUEST_INVALID`, `RESOURCES`. Nothing is left open then. */
@@ -85,6 +85,15 @@ export class TargetStdio {
   closeTheirs(): void {
     closeFds(this.#ours);
     this.#ours.length = 0;
+  }
+
+  /** What nobody reads is thrown away, so that the pipe comes to its end; it no longer keeps this process from ending. */
+  drainUnread(): void {
+    for (const stream of [this.stdout, this.stderr]) {
+      if (stream === undefined || stream.destroyed || stream.readableFlowing !== null || stream.listenerCount('readable') > 0) continue;
+      stream.resume();
+      stream.unref();
+    }
   }
 
   destroy(): void {

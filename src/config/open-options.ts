@@ -45,6 +45,8 @@ interface EnvironmentOptions {
   readonly runtimePassEnv?: readonly string[] | undefined;
   readonly launchPassEnv?: readonly string[] | undefined;
   readonly pathPrepend?: readonly string[] | undefined;
+  /** Which shell functions come along. */
+  readonly functions?: 'all' | 'none' | readonly string[] | undefined;
   /** Files whose content makes the environment. */
   readonly inputs?: readonly string[] | undefined;
   readonly onStale?: SessionSettings['on_stale'] | undefined;
@@ -88,9 +90,20 @@ type ProjectOptions = LifeOptions & { readonly project: string } & Without<
 type ConfigOptions = LifeOptions & { readonly config: string; readonly session?: string | undefined } & Without<
     keyof EnvironmentOptions | keyof WrapKeys | Exclude<EntryKey, 'config'> | 'mode' | 'cwd'
   >;
-/** A prefix creates each process: chroot, bwrap, docker exec, ssh … */
+/** What the wrapper itself runs in, where that is not this program's own environment. */
+interface WrapEntry {
+  readonly launcher?: readonly string[] | undefined;
+  readonly launcherStyle?: 'words' | 'string' | undefined;
+  readonly source?: string | undefined;
+  readonly sourceCommand?: readonly string[] | undefined;
+  readonly provider?: string | undefined;
+}
+/** A prefix creates each process: chroot, bwrap, docker exec, ssh …; said whole, or by the name of a preset. */
 type WrapOptions = LifeOptions &
-  EnvironmentOptions & { readonly mode: 'wrap' } & WrapKeys & { readonly prefix: readonly string[] } & Without<EntryKey>;
+  EnvironmentOptions & { readonly mode: 'wrap' } & WrapKeys &
+  ({ readonly prefix: readonly string[] } | { readonly preset: string }) &
+  WrapEntry &
+  Without<'config' | 'project'>;
 
 /** What `openSession` opens. Exactly one way to enter it, or the type checker objects. */
 export type OpenSessionOptions =

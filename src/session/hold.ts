@@ -64,9 +64,8 @@ export class Holding {
     const words = [installed.runnerExec, '__keeper', fifo, String(start.length), ...start, ...fillPlaceholders(hold.stop, { name })];
     const { argv, env } = withRawVariables(words, hostEnvironment());
     const [program = '', ...args] = argv;
-    const keeper = startBare(
-      () => spawn(program, args, { cwd: definition.directory, env, detached: true, stdio: ['pipe', 'pipe', log.fd] }),
-      facts.options.ownsProcess ?? true,
+    const keeper = startBare(() =>
+      spawn(program, args, { cwd: definition.directory, env, detached: true, stdio: ['pipe', 'pipe', log.fd] }),
     );
     // Its end is told by 'exit'; a pipe that it has closed is no news.
     keeper.stdin?.on('error', () => undefined);

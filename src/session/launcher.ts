@@ -47,7 +47,7 @@ export class Launcher {
     const [program = '', ...args] = command.argv;
     const start = (): ChildProcess =>
       spawn(program, args, { cwd: directory, env: command.env, detached: true, stdio: ['ignore', logFd, logFd] });
-    const child = startBare(start, options.ownsProcess);
+    const child = startBare(start);
     const { pid } = child;
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
