@@ -86,8 +86,6 @@ const MAX_SIGNAL = 64;
 class Run implements RunHandle {
   readonly outcome: Promise<Outcome>;
   stdin: Writable | undefined;
-  stdout: Readable | undefined;
-  stderr: Readable | undefined;
   readonly #options: RunOptions;
   #stdio: TargetStdio | undefined;
   #resolve: (outcome: Outcome) => void = () => {};
@@ -99,6 +97,8 @@ class Run implements RunHandle {
   /** Signals that came before there was a connection to send them on. */
   #early: number[] | undefined;
   #settled = false;
+  #failed = false;
+  #cancelled: { readonly reason: unknown } | undefined;
   #spawned: Spawned | undefined;
   #exited: Exited | undefined;
   /** Made when asked for: most callers never do. */
@@ -129,6 +129,14 @@ class Run implements RunHandle {
 
   [Symbol.asyncIterator](): AsyncGenerator<string, void, undefined> {
     return this.lines();
+  }
+
+  get stdout(): Readable | undefined {
+    return this.#stdio?.stdout?.stream;
+  }
+
+  get stderr(): Readable | undefined {
+    return this.#stdio?.stderr?.stream;
   }
 
   get pid(): Promise<number | undefined> {
@@ -173,10 +181,9 @@ class Run implements RunHandle {
     if (stream === undefined) throw await this.#unread(output);
     try {
       yield* linesOf(stream);
-    } catch (error) {
+    } finally {
       // A request that failed takes its streams with it: why is known to the outcome.
-      if (this.#settled) await this.outcome;
-      throw error;
+      if (this.#failed) await this.outcome;
     }
   }
 
@@ -193,8 +200,6 @@ class Run implements RunHandle {
     const stdio = new TargetStdio(this.#options.stdio ?? 'pipe');
     this.stdin = stdio.stdin;
     this.#stdio = stdio;
-    this.stdout = stdio.stdout;
-    this.stderr = stdio.stderr;
     let directory: number | undefined;
     this.#release = () => {
       stdio.closeTheirs();
@@ -234,8 +239,10 @@ class Run implements RunHandle {
       },
       onEnd: (result) => this.#end(result),
       onFailure: (error) => {
-        if (error.code !== 'CALLER_NEEDED' || sendCaller === undefined) this.#fail(error);
-        else this.#sendAgain(sendCaller);
+        const isUnstarted = error.code === 'CALLER_NEEDED' || error.code === 'SESSION_STOPPING';
+        if (this.#cancelled !== undefined && isUnstarted) this.#fail(this.#cancelled.reason);
+        else if (error.code === 'CALLER_NEEDED' && sendCaller !== undefined) this.#sendAgain(sendCaller);
+        else this.#fail(error);
       },
     });
     for (const signal of this.#early ?? []) this.#conversation.signal(signal);
@@ -257,16 +264,18 @@ class Run implements RunHandle {
     // Nobody reads it any more. Output may still be on its way, and is left to its reader.
     this.stdin?.destroy();
     this.#resolve(result.outcome);
-    // Who reads the rest does so as soon as it hears of the end.
-    if (this.stdout !== undefined || this.stderr !== undefined) setImmediate(() => this.#stdio?.drainUnread());
+    const stdio = this.#stdio;
+    // Who reads the rest, as a rule, does so as soon as it hears of the end.
+    if (stdio?.stdout !== undefined || stdio?.stderr !== undefined) setImmediate(() => stdio.settle());
   }
 
   #fail(error: unknown): void {
     if (this.#settled) return;
     this.#settle();
+    this.#failed = true;
     this.stdin?.destroy();
-    this.stdout?.destroy();
-    this.stderr?.destroy();
+    this.#stdio?.stdout?.destroy();
+    this.#stdio?.stderr?.destroy();
     this.#reject(error);
   }
 
@@ -287,12 +296,14 @@ class Run implements RunHandle {
   readonly #onAbort = (): void => this.#cancel(this.#options.signal?.reason);
 
   #cancel(reason: unknown): void {
-    if (this.#settled) return;
-    if (this.#conversation === undefined || this.#spawned === undefined) {
-      // Nothing runs that we know of. What may be about to is the agent's to end, once the connection is gone.
-      this.#stopConnecting?.();
-      this.#conversation?.close();
-      this.#fail(reason);
-    } else this.#conversation.cancel();
+    if (this.#settled || this.#cancelled !== undefined) return;
+    this.#cancelled = { reason };
+    if (this.#conversation !== undefined) {
+      // Whether it runs already the agent knows, and answers accordingly.
+      this.#conversation.cancel();
+      return;
+    }
+    this.#stopConnecting?.();
+    this.#fail(reason);
   }
 }

@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { HoldfastError } from '../errors.js';
 import { closeFds, fdFlags, isTty, makePipe } from '../native.js';
 import { systemErrorText } from './errno.js';
+import { OutputEnd } from './output-end.js';
 
 /** Anything that has a descriptor: a FileHandle, a `tty.WriteStream`, `process.stderr`. It stays the caller's. */
 export interface HasDescriptor {
@@ -63,8 +64,8 @@ export class TargetStdio {
   /** 0, 1 and 2 are a terminal that the target is to control. */
   readonly controlsTerminal: boolean = false;
   stdin: Socket | undefined;
-  stdout: Socket | undefined;
-  stderr: Socket | undefined;
+  stdout: OutputEnd | undefined;
+  stderr: OutputEnd | undefined;
   readonly #ours: number[] = [];
 
   /** @throws {HoldfastError} `REQUEST_INVALID`, `RESOURCES`. Nothing is left open then. */
@@ -87,13 +88,10 @@ export class TargetStdio {
     this.#ours.length = 0;
   }
 
-  /** What nobody reads is thrown away, so that the pipe comes to its end; it no longer keeps this process from ending. */
-  drainUnread(): void {
-    for (const stream of [this.stdout, this.stderr]) {
-      if (stream === undefined || stream.destroyed || stream.readableFlowing !== null || stream.listenerCount('readable') > 0) continue;
-      stream.resume();
-      stream.unref();
-    }
+  /** The target has ended. */
+  settle(): void {
+    this.stdout?.settle();
+    this.stderr?.settle();
   }
 
   destroy(): void {
@@ -151,7 +149,7 @@ export class TargetStdio {
       return;
     }
     this.#give(number, this.#own(write));
-    const ours = new Socket({ fd: read, readable: true, writable: false });
+    const ours = new OutputEnd(read);
     if (number === 1) this.stdout = ours;
     else this.stderr = ours;
   }

@@ -187,6 +187,23 @@ describe('descriptors', () => {
     });
   });
 
+  it('that nobody reads are given back at the end', async () => {
+    await within(HELD(), async (session) => {
+      const before = descriptorsOf('self').size;
+      for (let run = 0; run < 20; run += 1) await session.run({ program: 'sh', args: ['-c', 'echo unread; echo unread >&2'] });
+      await eventually(() => expect(descriptorsOf('self').size).toBe(before));
+    });
+  });
+
+  it('can be read once the end is known', async () => {
+    await within(HELD(), async (session) => {
+      const handle = session.run({ program: 'sh', args: ['-c', 'echo out; echo err >&2'] });
+      await handle;
+      await new Promise(setImmediate);
+      expect([await text(handle.stdout), await text(handle.stderr)]).toEqual(['out\n', 'err\n']);
+    });
+  });
+
   it('are written by this process, to the end', async () => {
     await within(HELD(), async (session) => {
       const handle = session.run({ program: 'wc', args: ['-c'] });

@@ -274,8 +274,10 @@ describe('an abort', () => {
     await peer.request();
     peer.say(encodeQueued(1));
     controller.abort();
+    await peer.heard(2);
+    expect(peer.messages[1]).toEqual({ type: 'cancel' });
+    peer.say(encodeRefused({ code: RefusalCode.STOPPING, message: 'cancelled', hint: '' }));
     await expect(handle.outcome).rejects.toBe(controller.signal.reason);
-    await peer.gone();
   });
 
   it('of a running target asks the agent to cancel it, and hears how it ended', async () => {
