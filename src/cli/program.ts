@@ -10,6 +10,7 @@ import { addDoctor } from './doctor.js';
 import { addExplain } from './explain.js';
 import { addFingerprint } from './fingerprint.js';
 import { splitAtDashes } from './flags.js';
+import { addInit } from './init.js';
 import { addJob } from './job.js';
 import { addJobs } from './jobs.js';
 import { addList } from './list.js';
@@ -54,6 +55,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addTrace(program);
   addShim(program);
   addSnapshot(program);
+  addInit(program);
   addDoctor(program);
   addBuildNative(program);
   addCompletion(program);

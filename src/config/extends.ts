@@ -171,7 +171,13 @@ function shown(name: string | undefined): string {
 
 /** The same file by another path, or through a link, is the same file. */
 function idOf({ file, name }: Link): string {
-  return JSON.stringify([realpathSync(file.path), name ?? null]);
+  let path = resolve(file.path);
+  try {
+    path = realpathSync(path);
+  } catch {
+    // A pipe, or gone since it was read.
+  }
+  return JSON.stringify([path, name ?? null]);
 }
 
 function directoryOf(file: ConfigFile): string {
