@@ -6,13 +6,13 @@ import { join } from 'node:path';
 
 import { PROJECT_MARKERS, type ProjectMarker } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
-import { enterProvider, findProvider, PROVIDER_NAMES } from '../session/launchers/providers.js';
+import { PROVIDER_NAMES, providerInputs, providerOf } from '../session/launchers/providers.js';
 import { SESSION_KEYS } from './keys.js';
 import { findNearest } from './nearest.js';
 import type { SessionSettings } from './schema.js';
 
 /** What people call a script that is to be sourced. */
-const SCRIPTS = ['.venv/bin/activate', 'venv/bin/activate', 'env.sh', 'setup-env.sh', 'environment.sh', 'scripts/env.sh'];
+const SCRIPTS = ['env.sh', 'setup-env.sh', 'environment.sh', 'scripts/env.sh'];
 const SCHEMA = './node_modules/holdfast/dist/holdfast.schema.json';
 /** Worth saying in most projects, with a value to begin with. */
 const EXAMPLES: Readonly<Partial<Record<keyof SessionSettings, string>>> = {
@@ -45,7 +45,7 @@ export interface Starter {
  * @throws {HoldfastError} `USAGE` for a provider that there is not.
  */
 export function starterFor(directory: string, provider?: string): Starter {
-  const ways = [...(provider === undefined ? [] : [wayOf(provider, directory)]), ...waysIn(directory)];
+  const ways = [...(provider === undefined ? [] : [wayOf(provider)]), ...waysIn(directory)];
   const [first, ...others] = ways.filter(({ line }, i) => ways.findIndex((way) => way.line === line) === i);
   const entered =
     first === undefined
@@ -74,9 +74,9 @@ export function starterFor(directory: string, provider?: string): Starter {
   return { text: `${lines.join('\n')}\n`, summary };
 }
 
-function wayOf(provider: string, directory: string): Way {
+function wayOf(provider: string): Way {
   if (PROVIDER_NAMES.includes(provider)) {
-    return { line: `provider = "${provider}"`, because: 'as was asked for', inputs: enterProvider(provider, directory).inputs };
+    return { line: `provider = "${provider}"`, because: 'as was asked for', inputs: providerInputs(provider) };
   }
   const nearest = findNearest(provider, PROVIDER_NAMES);
   throw new HoldfastError('USAGE', `there is no provider '${provider}'`, {
@@ -86,20 +86,14 @@ function wayOf(provider: string, directory: string): Way {
 
 function waysIn(directory: string): Way[] {
   const markers = PROJECT_MARKERS.filter((marker): marker is Exclude<ProjectMarker, 'holdfast.toml'> => marker !== 'holdfast.toml');
-  const provided = markers.filter((marker) => existsSync(join(directory, marker))).flatMap((marker) => markedWay(directory, marker));
+  const provided = markers.filter((marker) => existsSync(join(directory, marker))).map(markedWay);
   const scripts = SCRIPTS.filter((script) => existsSync(join(directory, script)));
   return [...provided, ...scripts.map((script) => ({ line: `source = "${script}"`, because: `${script} is here`, inputs: [script] }))];
 }
 
-function markedWay(directory: string, marker: Exclude<ProjectMarker, 'holdfast.toml'>): Way[] {
-  try {
-    const { provider, inputs } = findProvider(directory, marker);
-    return [{ line: `provider = "${provider}"`, because: `${marker} is here`, inputs }];
-  } catch (error) {
-    // It says which environment it is, but not how it is entered.
-    if (error instanceof HoldfastError && error.code === 'CONFIG_INVALID') return [];
-    throw error;
-  }
+function markedWay(marker: Exclude<ProjectMarker, 'holdfast.toml'>): Way {
+  const provider = providerOf(marker);
+  return { line: `provider = "${provider}"`, because: `${marker} is here`, inputs: providerInputs(provider) };
 }
 
 function aboutOf(key: string): string {

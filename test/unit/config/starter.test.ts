@@ -41,8 +41,8 @@ describe('the holdfast.toml to begin with', () => {
   });
 
   it('sources a script', () => {
-    having('.venv/bin/activate');
-    expect(session(starterFor(root).text)).toEqual({ source: join(root, '.venv/bin/activate') });
+    having('scripts/env.sh');
+    expect(session(starterFor(root).text)).toEqual({ source: join(root, 'scripts/env.sh') });
   });
 
   it('names what else is there, as a comment', () => {
