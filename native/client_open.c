@@ -38,10 +38,13 @@ const char *project_tool(char path[DIRECTORY_BYTES]) {
 /* Runs between fork and exec. `words_fd`: where it writes, or -1 for our stderr. Nothing of the caller's may live on in the environment that is opened: 3 and up are closed. */
 static _Noreturn void become_tool(const char *tool, const struct tool_call *call, int words_fd, const sigset_t *mask) {
   int null = open("/dev/null", O_RDWR);
-  char *argv[MOST_WORDS + 2] = {0};
-  union { const char *in; char *out; } word = {.in = "holdfast"};
-  argv[0] = word.out;
-  for (size_t i = 0; i < MOST_WORDS && (word.in = call->words[i]) != NULL; i++) argv[i + 1] = word.out;
+  union { const char *in; char *out; } own[] = {{.in = "holdfast"}, {.in = "--quiet"}}, word;
+  char *argv[MOST_WORDS + 3] = {own[0].out};
+  size_t count = 1;
+  for (size_t i = 0; i < MOST_WORDS && (word.in = call->words[i]) != NULL; i++) {
+    argv[count++] = word.out;
+    if (i == 0 && words_fd >= 0) argv[count++] = own[1].out; /* nobody sees how far it is, and what it says in the end is wanted */
+  }
   bool closed = (fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) != 0; /* only our own placeholder has that mark */
   dup2(null, STDIN_FILENO);
   if (words_fd >= 0 || closed) dup2(words_fd >= 0 ? words_fd : null, STDERR_FILENO);

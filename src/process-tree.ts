@@ -74,6 +74,22 @@ export function descendantsOf(root: number): ProcessFacts[] {
   return found;
 }
 
+/** What processes hold in memory together; pages that they share count for each. Those that have ended count nothing. */
+export function residentBytesOf(processes: readonly Pick<ProcessFacts, 'pid'>[]): number {
+  let pages = 0;
+  for (const { pid } of processes) {
+    try {
+      pages += Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]);
+    } catch {
+      // It has ended.
+    }
+  }
+  return pages * PAGE_BYTES;
+}
+
+/** /proc counts in these on every machine that we are built for. */
+const PAGE_BYTES = 4096;
+
 /** Whether `pid` is `ancestor`, or came of it, as far as it has not changed its parent. */
 export function descendsFrom(pid: number, ancestor: number): boolean {
   for (let at = pid; at > 1; at = findProcess(at)?.ppid ?? 0) if (at === ancestor) return true;

@@ -72,14 +72,6 @@ export function checkBash(path: string | undefined = findProgram('bash')): Check
   };
 }
 
-/** @param needed whether a project here is entered with it. */
-export function checkTool(tool: string, needed: boolean): Check {
-  const path = findProgram(tool);
-  if (path !== undefined) return { name: tool, state: 'ok', detail: `'${path}'` };
-  if (!needed) return { name: tool, state: 'ok', detail: 'not installed, and not needed here' };
-  return { name: tool, state: 'warn', detail: 'not on the PATH', cure: `install ${tool}: the project here is entered with it` };
-}
-
 function versionOf(bash: string): string {
   try {
     const text = execFileSync(bash, ['--norc', '-c', 'echo "$BASH_VERSION"'], { encoding: 'utf8', timeout: 10_000, env: {} });

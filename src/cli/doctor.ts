@@ -6,8 +6,10 @@ import { findProject, physicalDirectory } from '../client/locate.js';
 import type { Check } from './check.js';
 import { checkCgroup } from './check-cgroup.js';
 import { checkCloseRange, checkExitInfo, checkKernel } from './check-kernel.js';
-import { checkAddon, checkBash, checkClient, checkNode, checkTool } from './check-programs.js';
+import { checkAddon, checkBash, checkClient, checkNode } from './check-programs.js';
+import { checkTools } from './check-tools.js';
 import { SilentFailure } from './ending.js';
+import { type Style, styleFor } from './style.js';
 
 export function addDoctor(program: Command): void {
   program
@@ -22,7 +24,7 @@ async function doctor(options: { json?: true }): Promise<void> {
   const checks = await collectChecks();
   const failed = checks.some((check) => check.state === 'fail');
   if (options.json) process.stdout.write(`${JSON.stringify({ ok: !failed, checks }, undefined, 2)}\n`);
-  else process.stdout.write(formatChecks(checks));
+  else process.stdout.write(formatChecks(checks, styleFor(process.stdout)));
   if (failed) throw new SilentFailure();
 }
 
@@ -36,9 +38,7 @@ async function collectChecks(): Promise<Check[]> {
     checkClient(installed.runnerExec),
     await checkRuntimeDirectory(),
     checkBash(),
-    checkTool('nix', marker === 'flake.nix' || marker === 'shell.nix'),
-    checkTool('direnv', marker === '.envrc'),
-    checkTool('devenv', marker === 'devenv.nix'),
+    ...checkTools(marker),
     checkKernel(),
     await checkCloseRange(),
     checkExitInfo(),
@@ -67,12 +67,14 @@ async function checkRuntimeDirectory(): Promise<Check> {
 }
 
 /** One line for each check, and beneath it the cure where there is one. */
-export function formatChecks(checks: readonly Check[]): string {
+export function formatChecks(checks: readonly Check[], style: Style): string {
   const width = Math.max(...checks.map((check) => check.name.length));
+  const paint = { ok: style.green, warn: style.yellow, fail: style.red };
   return checks
     .map(({ name, state, detail, cure }) => {
-      const line = `${(state === 'fail' ? 'FAIL' : state).padEnd(4)}  ${name.padEnd(width)}  ${detail}\n`;
-      return cure === undefined ? line : `${line}${' '.repeat(width + 8)}cure: ${cure}\n`;
+      const word = paint[state]((state === 'fail' ? 'FAIL' : state).padEnd(4));
+      const line = `${word}  ${name.padEnd(width)}  ${detail}\n`;
+      return cure === undefined ? line : `${line}${' '.repeat(width + 8)}${style.bold('cure:')} ${cure}\n`;
     })
     .join('');
 }

@@ -10,15 +10,15 @@ import { ProgressLine, printable } from './progress.js';
  * @throws {Interrupted} when a signal came; and what `enter` throws.
  */
 export async function showEntering<T>(
-  name: string,
+  { name, quiet }: { readonly name: string; readonly quiet: boolean },
   enter: (options: Pick<OpenOptions, 'progress' | 'warn' | 'signal'>) => Promise<T>,
   after: (entered: T, signal: AbortSignal) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const interruption = new Interruption();
-  const progress = new ProgressLine(process.stderr, name);
+  const progress = new ProgressLine(process.stderr, name, quiet ? { ...process.env, HOLDFAST_PROGRESS: 'none' } : process.env);
   try {
     const entered = await enter({
-      progress: (line) => progress.say(line),
+      progress: (line, _, phase) => progress.say(line, phase),
       warn: (message) => progress.interrupt(`holdfast: ${printable(message)}\n`),
       signal: interruption.signal,
     });

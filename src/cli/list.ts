@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander';
 
-import type { SessionSummary } from '../session/list.js';
-import { formatSpan, formatTable } from './table.js';
+import type { AgentFacts, SessionSummary } from '../session/list.js';
+import { type Style, styleFor } from './style.js';
+import { formatBytes, formatSpan, formatTable } from './table.js';
 
 export function addList(program: Command): void {
   program
@@ -17,7 +18,8 @@ export function addList(program: Command): void {
       `
 STATE is opening, serving, stopping, frozen (alive, but it does not answer) or
 dead (its agent is gone; opening or closing it tidies up). A stale session is
-one that was entered before a file changed that the environment is made of.`,
+one that was entered before something changed that the environment is made of;
+'holdfast status NAME' says what. MEMORY is that of the agent, and of what runs.`,
     )
     .action(list);
 }
@@ -27,8 +29,9 @@ async function list(options: { json?: true; names?: true }): Promise<void> {
   const sessions = await listSessions();
   if (options.json) process.stdout.write(`${JSON.stringify(sessions.map(flatten), undefined, 2)}\n`);
   else if (options.names) process.stdout.write(sessions.map(({ name }) => `${name}\n`).join(''));
-  else if (sessions.length > 0)
-    process.stdout.write(formatTable(['NAME', 'MODE', 'STATE', 'PID', 'OPEN', 'RUNNING', 'RUNS'], sessions.map(row)));
+  else if (sessions.length > 0) process.stdout.write(formatSessions(sessions, styleFor(process.stdout)));
+  // Somebody who looks at nothing wonders whether it worked.
+  else if (process.stdout.isTTY) process.stderr.write('no session is open\n');
 }
 
 /** The same members as `status --json` has, as far as the session tells them. */
@@ -36,15 +39,36 @@ function flatten({ agent, ...facts }: SessionSummary): object {
   return { ...facts, ...agent };
 }
 
-function row({ name, mode, state, stale, openedAt, agent }: SessionSummary): string[] {
-  const open = formatSpan(agent?.uptimeMs ?? Date.now() - openedAt);
+const HEADING = ['NAME', 'MODE', 'STATE', 'PID', 'UPTIME', 'RUNNING', 'RUNS', 'MEMORY'];
+
+export function formatSessions(sessions: readonly SessionSummary[], style: Style): string {
+  return formatTable(
+    HEADING.map((cell) => style.bold(cell)),
+    sessions.map((session) => row(session, style)),
+  );
+}
+
+function row({ name, mode, state, stale, openedAt, agent }: SessionSummary, style: Style): string[] {
   return [
     name,
     mode,
-    stale ? `${state}, stale` : state,
+    formatState(state, stale, style),
     String(agent?.pid ?? '-'),
-    open,
+    formatSpan(agent?.uptimeMs ?? Date.now() - openedAt),
     String(agent?.running ?? '-'),
     String(agent?.runs ?? '-'),
+    agent === undefined ? '-' : formatMemory(agent),
   ];
+}
+
+/** In the colour of how well it is. */
+export function formatState(state: SessionSummary['state'], stale: boolean, style: Style): string {
+  const word = stale ? `${state}, stale` : state;
+  if (state === 'dead' || state === 'frozen') return style.red(word);
+  return state === 'serving' && !stale ? style.green(word) : style.yellow(word);
+}
+
+/** The agent's own, and what runs in it. */
+export function formatMemory({ rssBytes, commandsRssBytes }: Pick<AgentFacts, 'rssBytes' | 'commandsRssBytes'>): string {
+  return commandsRssBytes === 0 ? formatBytes(rssBytes) : `${formatBytes(rssBytes)} + ${formatBytes(commandsRssBytes)}`;
 }

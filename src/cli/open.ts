@@ -8,6 +8,7 @@ export interface OpenFlags {
   readonly config?: string;
   readonly project?: string;
   readonly foreground?: true;
+  readonly quiet?: true;
 }
 
 /** @param launcher the words after `--`, which commander never sees. */
@@ -19,7 +20,8 @@ export function addOpen(program: Command, launcher: readonly string[]): void {
     .usage('[NAME] [options] [-- LAUNCHER...]')
     .option('--config <FILE>', 'take the session from this holdfast.toml or runner.json')
     .option('--project <DIR>', 'search from this directory; run the launcher in the project found')
-    .option('--foreground', 'stay until the session ends; a stop signal closes it (for a supervisor)');
+    .option('--foreground', 'stay until the session ends; a stop signal closes it (for a supervisor)')
+    .option('-q, --quiet', 'do not tell how far it is');
   open.addHelpText('after', HELP).action(async (name: string | undefined, options: OpenFlags) => {
     const { openCommand } = await import('./open-command.js');
     await openCommand(name, options, launcher);

@@ -15,13 +15,13 @@ import { showEntering } from './entering.js';
 import type { ReopenFlags } from './reopen.js';
 import { selectName } from './selection.js';
 
-export async function reopenCommand(given: string | undefined, { ifStale, socket }: ReopenFlags): Promise<void> {
+export async function reopenCommand(given: string | undefined, { ifStale, socket, quiet }: ReopenFlags): Promise<void> {
   if (given !== undefined && socket !== undefined) {
     throw new HoldfastError('USAGE', "both a name and '--socket' are given", { hint: 'keep one of them' });
   }
   const name = socket === undefined ? selectName(given) : nameOfSocket(socket);
   const { definition, origin } = chooseAgain(name);
-  await showEntering(name, (options) =>
+  await showEntering({ name, quiet: quiet === true }, (options) =>
     reopenSession(definition, { ...options, ifStale: ifStale === true, ...(origin === undefined ? {} : { origin }) }),
   );
 }

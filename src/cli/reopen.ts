@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 export interface ReopenFlags {
   readonly ifStale?: true;
   readonly socket?: string;
+  readonly quiet?: true;
 }
 
 export function addReopen(program: Command): void {
@@ -14,6 +15,7 @@ export function addReopen(program: Command): void {
     .argument('[name]', 'the session')
     .option('--if-stale', 'leave it as it is where nothing has changed that the environment is made of')
     .option('--socket <PATH>', 'the session that this socket belongs to')
+    .option('-q, --quiet', 'do not tell how far it is')
     .addHelpText(
       'after',
       `

@@ -56,7 +56,9 @@ async function runTool(call: ToolCall): Promise<number | undefined> {
   // Nothing of the caller's may live on in the environment that is opened.
   closeOnExecFrom(STDERR + 1);
   const output = isTty(STDERR) ? STDERR : 'pipe';
-  const child = spawn(process.execPath, [installed.cli, ...call.words], { stdio: ['ignore', output, output] });
+  const [command, ...rest] = call.words;
+  const words = output === 'pipe' ? [command, '--quiet', ...rest] : call.words;
+  const child = spawn(process.execPath, [installed.cli, ...words], { stdio: ['ignore', output, output] });
   let deadly: NodeJS.Signals | undefined;
   const passOn = (signal: NodeJS.Signals): void => {
     deadly = signal;

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
+import { descendantsOf, residentBytesOf } from '../process-tree.js';
 import { staleOf } from '../session/agent-probe.js';
 import { control } from '../session/control.js';
 import type { Change } from '../session/freshness.js';
@@ -30,6 +31,8 @@ interface AgentStatus {
 }
 
 export interface SessionStatus extends AgentStatus {
+  /** Of all that runs in it, as far as this machine sees it. */
+  readonly commandsRssBytes: number;
   readonly socket: string;
   readonly log: string;
   readonly mode: string;
@@ -69,5 +72,6 @@ export async function sessionStatus(name: string): Promise<SessionStatus> {
   const { mode, directory } = record.definition;
   const { pid, name: own, state, ...rest } = parsed.output;
   const changes = staleOf(answer);
-  return { pid, socket, log, name: own, mode, directory, state, stale: changes.length > 0, changes, ...rest };
+  const commandsRssBytes = rest.running === 0 ? 0 : residentBytesOf(descendantsOf(pid));
+  return { pid, socket, log, name: own, mode, directory, state, stale: changes.length > 0, changes, ...rest, commandsRssBytes };
 }

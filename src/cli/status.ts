@@ -3,8 +3,11 @@
 import type { Command } from 'commander';
 
 import { HoldfastError } from '../errors.js';
+import { changesText } from '../session/freshness.js';
+import { formatState } from './list.js';
 import { selectName } from './selection.js';
-import { formatFacts, formatSpan } from './table.js';
+import { styleFor } from './style.js';
+import { formatBytes, formatFacts, formatSpan } from './table.js';
 
 export function addStatus(program: Command): void {
   program
@@ -37,19 +40,28 @@ async function status(given: string | undefined, options: { json?: true }): Prom
     );
     return;
   }
+  const style = styleFor(process.stdout);
   process.stdout.write(
     formatFacts([
-      ['session', found.name],
+      ['session', style.bold(found.name)],
       ['mode', found.mode],
-      ['state', found.stale ? `${found.state}, stale` : found.state],
+      ['state', formatState(found.state, found.stale, style)],
+      ...found.changes.map((change, i) => [i === 0 ? 'since it was entered' : '', style.yellow(changesText([change]))] as const),
       ['agent', String(found.pid)],
       ['socket', found.socket],
+      ['directory', found.directory],
+      ['log', found.log],
       ['open for', formatSpan(found.uptimeMs)],
       ['commands', `${found.running} running, ${found.queued} waiting, ${found.runs} in all`],
       ['functions', found.functions.count === 0 ? 'none' : `${found.functions.count}, ${found.functions.bytes} bytes in every command`],
       ['containment', found.containment],
       ...(marks === undefined ? [] : [['identity', formatIdentity(marks.identity)] as const, ['fingerprint', marks.fingerprint] as const]),
-      ['memory', `${Math.round(found.rssBytes / 1024 / 1024)} MB`],
+      [
+        'memory',
+        found.running === 0
+          ? formatBytes(found.rssBytes)
+          : `${formatBytes(found.rssBytes)}, and ${formatBytes(found.commandsRssBytes)} of what runs in it`,
+      ],
     ]),
   );
 }

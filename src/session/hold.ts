@@ -117,7 +117,7 @@ export class Holding {
   async #verdict(): Promise<Verdict> {
     const { definition, log, options } = this.#facts;
     const startedAt = performance.now();
-    const progress = setInterval(() => options.progress?.(log.lastLine(), performance.now() - startedAt), PROGRESS_MS);
+    const progress = setInterval(() => options.progress?.(log.lastLine(), performance.now() - startedAt, 'starting'), PROGRESS_MS);
     let timeout: NodeJS.Timeout | undefined;
     let onAbort = (): void => undefined;
     try {

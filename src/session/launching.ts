@@ -118,7 +118,7 @@ export class Launching {
 
   #tellProgress(): void {
     const { log, options } = this.#facts;
-    options.progress?.(log.lastLine() || this.#status, performance.now() - this.#startedAt);
+    options.progress?.(log.lastLine() || this.#status, performance.now() - this.#startedAt, 'entering');
   }
 
   #errorOf(verdict: Exclude<Verdict, { kind: 'serves' | 'arrived' }>, timeoutMs: number): HoldfastError {

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { openRuntimeDirectory, runtimeDirectoryPath } from '../client/runtime-directory.js';
 import { HoldfastError } from '../errors.js';
 import { closeFd } from '../native.js';
-import { isAlive } from '../process-tree.js';
+import { descendantsOf, isAlive, residentBytesOf } from '../process-tree.js';
 import { staleOf } from './agent-probe.js';
 import { ask } from './control.js';
 import type { SessionDefinition } from './definition.js';
@@ -42,6 +42,8 @@ export interface AgentFacts {
   readonly queued: number;
   readonly runs: number;
   readonly rssBytes: number;
+  /** Of all that runs in the session, as far as this machine sees it. */
+  readonly commandsRssBytes: number;
   readonly containment: string;
 }
 
@@ -108,6 +110,7 @@ function agentFacts(answer: Readonly<Record<string, unknown>>, pid: number): Age
     queued: number('queued'),
     runs: number('runs'),
     rssBytes: number('rssBytes'),
+    commandsRssBytes: number('running') === 0 ? 0 : residentBytesOf(descendantsOf(pid)),
     containment: typeof containment === 'string' ? containment : 'unknown',
   };
 }

@@ -31,9 +31,12 @@ import { encodeSnapshot } from './snapshot-file.js';
 /** For the exit trap of a launcher whose agent was killed. */
 const EARLIER_LAUNCHER_MS = 1_000;
 
+/** `starting`: what is held behind a wrapper. `waiting`: for another process. `draining`: for commands that run in it. */
+export type OpenPhase = 'entering' | 'starting' | 'waiting' | 'draining';
+
 export interface OpenOptions {
   /** The launcher's last line of output, or what is waited for; several times a second while it lasts. */
-  readonly progress?: (line: string, elapsedMs: number) => void;
+  readonly progress?: (line: string, elapsedMs: number, phase: OpenPhase) => void;
   /** Told what is not as it should be, and does not keep the session from opening. One line. */
   readonly warn?: (message: string) => void;
   /** Ends the opening, and everything that it started. */
@@ -98,7 +101,7 @@ export async function waitForTurn(place: SessionPlace, definition: SessionDefini
   const startedAt = performance.now();
   const lock = await waitForLock(place.files.lock, definition.openTimeoutMs, () => {
     refuseInterrupted(definition.name, options.signal);
-    options.progress?.('waiting for another process that opens or closes it', performance.now() - startedAt);
+    options.progress?.('waiting for another process that opens or closes it', performance.now() - startedAt, 'waiting');
   });
   if (lock !== undefined) return lock;
   throw new HoldfastError('BUSY', `session '${definition.name}' is still being opened or closed by another process`, {

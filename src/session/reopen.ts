@@ -34,7 +34,7 @@ export async function reopenSession(definition: SessionDefinition, options: Reop
       const result = await reopenOnce(place, definition, options);
       if ('opened' in result) return result;
       const { busy } = result;
-      options.progress?.(`waiting for the end of ${busy} command${busy === 1 ? '' : 's'} in it`, performance.now() - startedAt);
+      options.progress?.(`waiting for the end of ${busy} command${busy === 1 ? '' : 's'} in it`, performance.now() - startedAt, 'draining');
       // Without the lock: whoever wants to close the session need not wait for these.
       await nap(definition.name, options.signal);
     }

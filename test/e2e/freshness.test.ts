@@ -100,7 +100,7 @@ describe('a project whose input changes', { timeout: PATIENCE_MS }, () => {
     project.write('input', 'two');
     const waiting = holdfast.startRunnerExec(['--', 'printenv', 'MARK'], { cwd: project.directory });
     // It has asked, and was told to open the session again.
-    const opener = () => execFileSync('pgrep', ['-f', `holdfast.cjs reopen --if-stale -- ${project.directory}`]);
+    const opener = () => execFileSync('pgrep', ['-f', `holdfast.cjs reopen --quiet --if-stale -- ${project.directory}`]);
     await eventually(opener, PATIENCE_MS);
     expect(project.entries()).toBe(1);
     writeFileSync(fifo, 'go\n');

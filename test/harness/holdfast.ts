@@ -104,7 +104,7 @@ export class Holdfast {
   /** `holdfast open NAME …`; throws with what it said when it does not open. */
   async open(name: string, options: OpenOptions = {}): Promise<Session> {
     const launcher = options.launcher ?? ['bash', this.program('launch.sh', `${options.script ?? ''}\nexec "$@"\n`)];
-    const ended = await this.holdfast(['open', name, ...(options.flags ?? []), '--', ...launcher], {
+    const ended = await this.holdfast(['open', name, '--quiet', ...(options.flags ?? []), '--', ...launcher], {
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });

@@ -1,9 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { findOwnCgroup } from '../../../src/cli/check-cgroup.js';
 import { checkExitInfo, checkKernel, kernelVersion } from '../../../src/cli/check-kernel.js';
-import { checkNode, checkTool, isStatic } from '../../../src/cli/check-programs.js';
+import { checkNode, isStatic } from '../../../src/cli/check-programs.js';
+import { checkTools } from '../../../src/cli/check-tools.js';
 import { formatChecks } from '../../../src/cli/doctor.js';
+import { PLAIN } from '../../../src/cli/style.js';
 import { findProgram } from '../../../src/session/find-program.js';
 
 describe('the place of our own cgroup', () => {
@@ -62,21 +67,35 @@ describe('programs', () => {
   });
 
   it('are only missed where they are needed', () => {
-    expect(checkTool('no-such-tool', false)).toEqual({ name: 'no-such-tool', state: 'ok', detail: 'not installed, and not needed here' });
-    expect(checkTool('no-such-tool', true)).toMatchObject({
-      state: 'warn',
-      cure: 'install no-such-tool: the project here is entered with it',
-    });
+    const others = { name: 'other tools', state: 'ok' };
+    expect(checkTools(undefined, '/nowhere')).toMatchObject([{ ...others, detail: expect.stringMatching(/: devenv, nix, .*micromamba$/) }]);
+    expect(checkTools('holdfast.toml', '/nowhere')).toHaveLength(1);
+    expect(checkTools('environment.yml', '/nowhere')).toMatchObject([
+      {
+        name: 'micromamba',
+        state: 'warn',
+        detail: 'micromamba or conda or mamba is not on the PATH',
+        cure: 'install micromamba or conda or mamba: the project here is entered with it',
+      },
+      others,
+    ]);
+    const bin = mkdtempSync(join(tmpdir(), 'holdfast-tools-'));
+    onTestFinished(() => rmSync(bin, { recursive: true }));
+    writeFileSync(join(bin, 'conda'), '', { mode: 0o755 });
+    expect(checkTools('environment.yml', bin)).toMatchObject([{ name: 'conda', state: 'ok', detail: `'${bin}/conda'` }, others]);
   });
 });
 
 describe('the report', () => {
   it('has a line for each check, with its cure beneath', () => {
     expect(
-      formatChecks([
-        { name: 'a', state: 'ok', detail: 'fine' },
-        { name: 'long', state: 'fail', detail: 'broken', cure: 'mend it' },
-      ]),
+      formatChecks(
+        [
+          { name: 'a', state: 'ok', detail: 'fine' },
+          { name: 'long', state: 'fail', detail: 'broken', cure: 'mend it' },
+        ],
+        PLAIN,
+      ),
     ).toBe('ok    a     fine\nFAIL  long  broken\n            cure: mend it\n');
   });
 });
