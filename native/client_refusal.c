@@ -118,7 +118,10 @@ int say_not_started(const struct wire_agent_frame *answer, const struct session 
 
 int say_refused(const struct wire_agent_frame *answer, const struct session *session) {
   char message[TEXT_BYTES], hint[TEXT_BYTES];
-  say(text_of(answer->refused.hint, hint), "session '%s' refused: %s", session->name, text_of(answer->refused.message, message));
+  const char *cure = text_of(answer->refused.hint, hint);
+  text_of(answer->refused.message, message);
+  if (answer->refused.code == REFUSED_WRAPPER) say(cure, "%s", message); /* it is not the session that would not */
+  else say(cure, "session '%s' refused: %s", session->name, message);
   return answer->refused.code == REFUSED_DEADLINE ? EXIT_DEADLINE : EXIT_OURS;
 }
 

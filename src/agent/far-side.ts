@@ -9,7 +9,7 @@ import { endWords, FAR_DONE, FAR_LEFT, FAR_NONE, FAR_SCRIPT, signalWords } from 
 import type { Errands, WrapperPlace } from './errands.js';
 
 /** A wrapper needs its time to get there: above the grace, and above what the script itself takes. */
-const ROUND_TRIP_MS = 10_000;
+const ROUND_TRIP_MS = 6_000;
 /** A wrapper that was started so long ago has started its command by now, or never will. */
 const YOUNG_MS = 5_000;
 const PATIENCE_MS = 2_000;

@@ -129,7 +129,7 @@ export class WrappedRun {
     const when = reached === 'no' ? ' before the command was started' : '';
     return new Refused(
       RefusalCode.WRAPPER,
-      `the wrapper '${nameOf(wrap.prefix)}' failed${when} (exit code ${exitCode})`,
+      `the wrapper '${nameOf(wrap.prefix)}' failed with exit code ${exitCode}${when}`,
       'its own words are above',
     );
   }

@@ -26,7 +26,8 @@ export class ReopenError extends HoldfastError {}
 
 /** The agent's own words are kept: it knows the cause and the cure, we only know that it would not. @param session its name, for a request. */
 export function refusalError(refusal: Refusal, session?: string): HoldfastError {
-  const message = session === undefined ? refusal.message : `session '${session}' refused: ${refusal.message}`;
+  const isOfSession = refusalName(refusal.code) !== 'WRAPPER';
+  const message = session === undefined || !isOfSession ? refusal.message : `session '${session}' refused: ${refusal.message}`;
   const name = refusalName(refusal.code);
   return new (name === 'REOPEN' ? ReopenError : HoldfastError)(CODE_OF[name], message, refusal.hint === '' ? {} : { hint: refusal.hint });
 }

@@ -22,7 +22,8 @@ export function endWords(marker: string, graceMs: number, patienceMs: number, fi
 }
 
 // Reading is done by `read` alone where grep cannot look beyond a NUL. dash and busybox drop the NULs, and the marker is of a kind
-// that nothing else has in it. A zombie's environ is empty, so it counts as gone.
+// that nothing else has in it. A zombie's environ is empty, so it counts as gone. The kernel throws a TSTP away for who leads a session,
+// as commands of an engine do: what has not stopped by itself is stopped.
 export const FAR_SCRIPT: string = `key=HOLDFAST_RUN=$1 what=$2 grace=$3 patience=$4
 [ -z "$5" ] || rm -f "$5"
 fast=$(printf 'a\\0b\\0' | grep -lzF b 2>/dev/null)
@@ -51,7 +52,7 @@ nap() { sleep 0.1 2>/dev/null || sleep 1; }
 stat_of() {
   { IFS= read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
   set -- \${line##*) }
-  group=$3 start=\${20}
+  state=$1 group=$3 start=\${20}
 }
 look
 while [ -z "$pids" ] && [ "$patience" -gt 0 ]; do patience=$((patience - 1)); nap; look; done
@@ -64,6 +65,11 @@ if [ "$what" != end ]; then
   done
   for pid in $pids; do
     if stat_of "$pid" && [ "$group" = "$own" ]; then kill -s "$what" "$pid" 2>/dev/null; fi
+  done
+  [ "$what" = TSTP ] || exit ${FAR_DONE}
+  nap
+  for pid in $pids; do
+    if stat_of "$pid" && [ "$group" = "$own" ] && [ "$state" != T ]; then kill -s STOP "$pid" 2>/dev/null; fi
   done
   exit ${FAR_DONE}
 fi

@@ -32,7 +32,7 @@ export interface InsideTask {
 const SHELL = '/bin/sh';
 
 /** dash has no `exec --`, and takes `-e` for a program, as it is meant; the others would take it for an option. */
-const EXEC_DASHED = '(exec -- true) 2>/dev/null && exec -- "$@"\nexec "$@"';
+const EXEC_DASHED = '(exec -- true) 2>&- && exec -- "$@"\nexec "$@"';
 
 /** POSIX has no way to name a program other than by its path; most systems have one of these. */
 const EXEC_NAMED = `name=$1; shift
@@ -91,8 +91,8 @@ function scriptLines({ directory, environment, weakFrom, arrivals, proof }: Insi
   }
   const prepended = environment?.pathPrepend ?? [];
   if (prepended.length > 0) lines.push(`PATH=${quoteWord(prepended.join(':'))}\${PATH:+:$PATH}; export PATH`);
-  // Last: what fails before it is not the command's.
-  if (proof?.kind === 'descriptor') lines.push(`{ echo >&${proof.fd}; } 2>/dev/null`, `exec ${proof.fd}>&-`);
-  if (proof?.kind === 'file') lines.push(`{ echo ${quoteWord(proof.word)} >>${quoteWord(proof.path)}; } 2>/dev/null`);
+  // Last: what fails before it is not the command's. Not to /dev/null: a bare root has none.
+  if (proof?.kind === 'descriptor') lines.push(`{ echo >&${proof.fd}; } 2>&-`, `exec ${proof.fd}>&-`);
+  if (proof?.kind === 'file') lines.push(`{ echo ${quoteWord(proof.word)} >>${quoteWord(proof.path)}; } 2>&-`);
   return lines;
 }
