@@ -21,8 +21,8 @@ const LAST_SPARE_FD = 9;
 export type Reached = 'yes' | 'no' | 'unknown' | 'wrapper-fails';
 
 /** Looks for a line, and, where it is missing, whether one can be written. */
-const LOOK_SCRIPT = `grep -qx -e "$2" "$1" 2>/dev/null && exit ${REACHED}
-{ echo look >>"$1"; } 2>/dev/null && exit ${NOT_REACHED}
+const LOOK_SCRIPT = `grep -qx -e "$2" "$1" 2>&- && exit ${REACHED}
+{ echo look >>"$1"; } 2>&- && exit ${NOT_REACHED}
 exit 12`;
 
 export interface Proof {
@@ -64,7 +64,7 @@ export function pipeProof(wrap: WrapDefinition, taken: readonly number[]): Proof
       if (sign.hasByte()) return 'yes';
       const look = new SignPipe();
       try {
-        const argv = packLatin1(wrapScript(wrap, `{ echo >&${number}; } 2>/dev/null; exit ${REACHED}`, []));
+        const argv = packLatin1(wrapScript(wrap, `{ echo >&${number}; } 2>&-; exit ${REACHED}`, []));
         const code = await errands.run(argv, place, LOOK_MS, { fd: look.write, number });
         if (look.hasByte()) return 'no';
         return code === NOT_RUN || wrap.failureCodes.includes(code) ? 'wrapper-fails' : 'unknown';
