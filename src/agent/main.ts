@@ -76,6 +76,7 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
     isOwned: settings.isOwned,
     freshness: new Freshness(settings, toldInputs(captured.environment)),
     onStale: settings.onStale,
+    absent: captured.absent,
     facts: { definition: settings.definition, functions: functionCost(captured.environment) },
   });
   const listener = new Listener(`${stem}.sock`, (fd) => Connection.serve(session, fd));

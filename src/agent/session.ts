@@ -8,6 +8,7 @@ import type { JsonObject } from '../protocol/json.js';
 import { RefusalCode } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { Admission } from './admission.js';
+import type { Absent } from './captured.js';
 import { type Connection, type ConnectionHost, refusalOf } from './connection.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 import type { Freshness } from './freshness.js';
@@ -37,6 +38,8 @@ export interface SessionSettings {
   isOwned: boolean;
   freshness: Freshness;
   onStale: string;
+  /** What the environment had and no command gets: `explain` tells it. */
+  absent: readonly Absent[];
   /** Told by status, as it is. */
   facts: JsonObject;
 }
@@ -243,6 +246,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
         return {
           base: this.plan.base.entries(),
           captured: this.plan.base.captured(),
+          absent: this.#settings.absent.map((each) => ({ ...each })),
           ...(this.#settings.wrapping?.isRemote === true ? { isElsewhere: true } : {}),
         };
       case 'jobs':

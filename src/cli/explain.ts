@@ -5,35 +5,45 @@ import type { Command } from 'commander';
 import { selectName } from './selection.js';
 
 export function addExplain(program: Command): void {
+  /** Options of runner-exec, in the order typed, which matters. */
+  const request: string[] = [];
+  const take = (flag: string) => (value: string) => {
+    request.push(flag, value);
+  };
   program
     .command('explain')
     .description('show the variables that commands get in a session, and where each comes from')
     .argument('[name]', 'the session')
-    .argument('[var]', 'one variable')
+    .argument('[var]', 'one variable or function')
+    .option('--diff', 'only what is different from your own environment')
     .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  holdfast explain web               all variables and functions
-  holdfast explain web PATH          one: each directory on a line of its own
-  HOLDFAST_SESSION=web holdfast explain --json`,
-    )
-    .action(explain);
+    .option('-e, --env <K=V>', 'as if runner-exec had it, like the following ones: set a variable', take('--env'))
+    .option('--pass-env <K>', "pass a variable of yours; '*': all", take('--pass-env'))
+    .option('--unset <K>', 'take a variable away', take('--unset'))
+    .option('--path-prepend <DIR>', 'put a directory in front of PATH', take('--path-prepend'))
+    .option('--exact', 'nothing but what these options say')
+    .addHelpText('after', HELP)
+    .action(async (name: string | undefined, wanted: string | undefined, options: ExplainOptions) => {
+      const { explainCommand } = await import('./explain-command.js');
+      process.stdout.write(await explainCommand(selectName(name), wanted, { ...options, request }));
+    });
 }
 
-async function explain(given: string | undefined, wanted: string | undefined, options: { json?: true }): Promise<void> {
-  const name = selectName(given);
-  const { explainEnvironment, formatVariables, formatVariable } = await import('./explanation.js');
-  const all = await explainEnvironment(name);
-  const shown = wanted === undefined ? all : all.filter((variable) => variable.name === wanted || variable.function === wanted);
-  if (shown.length === 0 && wanted !== undefined) {
-    const { HoldfastError } = await import('../errors.js');
-    throw new HoldfastError('USAGE', `no variable or function '${wanted}' is set in session '${name}'`, {
-      hint: "it can be set with the session's env, or for one command with runner-exec --env",
-    });
-  }
-  if (options.json) process.stdout.write(`${JSON.stringify(shown, undefined, 2)}\n`);
-  else if (wanted === undefined) process.stdout.write(formatVariables(shown));
-  else for (const variable of shown) process.stdout.write(formatVariable(variable));
+export interface ExplainOptions {
+  readonly diff?: true;
+  readonly json?: true;
+  readonly exact?: true;
 }
+
+const HELP = `
+What is shown is what 'runner-exec --session NAME' with the same options gives a
+command, run from here: the working directory, your terminal and your variables
+count. Values are shown in full, secrets too, since they are yours; control
+characters and bytes that are no text are shown escaped, as bash reads them.
+
+Examples:
+  holdfast explain web               all variables and functions
+  holdfast explain web PATH          one: each directory, and who put it there
+  holdfast explain web --diff        what the session adds, changes and removes
+  holdfast explain web CC -e CC=gcc  what this option does to it
+  HOLDFAST_SESSION=web holdfast explain --json`;

@@ -36,7 +36,11 @@ export interface Change {
   readonly bytes: Buffer;
   /** Its value is the caller's own; else it was typed. */
   readonly passed: boolean;
+  readonly from: ChangeOrigin;
 }
+
+/** Who asked for a change: the rule of terminals, the session's `runtime_pass_env`, make, or an option. */
+export type ChangeOrigin = 'terminal' | 'runtime_pass_env' | 'make' | '--env' | '--unset' | '--pass-env' | '--path-prepend';
 
 /** @throws {HoldfastError} `USAGE`, `DIRECTORY_REFUSED`; {ProtocolError} `FRAME_TOO_LARGE` comes later, from the encoder. */
 export function runnerRequest(options: RunnerOptions, context: RunnerContext): { request: RunRequest; changes: Change[] } {
@@ -67,38 +71,40 @@ export function runnerRequest(options: RunnerOptions, context: RunnerContext): {
 }
 
 /** Weakest first: terminal, the session's own list, make's, then what was typed in the order typed. */
-function changesOf(
-  options: RunnerOptions,
-  { caller, jobserver, seesTerminal, passNames }: RunnerContext,
+export function changesOf(
+  options: Pick<RunnerOptions, 'env' | 'exact'>,
+  { caller, jobserver, seesTerminal, passNames }: Pick<RunnerContext, 'caller' | 'jobserver' | 'seesTerminal' | 'passNames'>,
   cwd: Buffer | undefined,
 ): Change[] {
   const { variables } = caller;
   const changes: Change[] = [];
-  const add = (passed: boolean, ...more: Buffer[]): void => {
-    for (const bytes of more) changes.push({ bytes, passed });
+  const add = (from: ChangeOrigin, ...more: Buffer[]): void => {
+    for (const bytes of more) changes.push({ bytes, passed: !TYPED.has(from), from });
   };
-  if (!options.exact && seesTerminal) add(true, ...terminalChanges(variables));
-  if (!options.exact) add(true, ...sessionPassChanges(passNames, variables));
-  if (jobserver.there) add(true, ...sessionPassChanges(MAKE_NAMES, variables));
+  if (!options.exact && seesTerminal) add('terminal', ...terminalChanges(variables));
+  if (!options.exact) add('runtime_pass_env', ...sessionPassChanges(passNames, variables));
+  if (jobserver.there) add('make', ...sessionPassChanges(MAKE_NAMES, variables));
   for (const option of options.env) {
     switch (option.kind) {
       case 'set':
-        add(false, setChange(toBytes(option.name), toBytes(option.value)));
+        add('--env', setChange(toBytes(option.name), toBytes(option.value)));
         break;
       case 'unset':
-        add(false, unsetChange(toBytes(option.name)));
+        add('--unset', unsetChange(toBytes(option.name)));
         break;
       case 'pass':
-        if (option.name === '*') add(true, ...passAllChanges(variables, options.exact));
-        else add(true, passChange(toBytes(option.name), variables));
+        if (option.name === '*') add('--pass-env', ...passAllChanges(variables, options.exact));
+        else add('--pass-env', passChange(toBytes(option.name), variables));
         break;
       case 'path-prepend':
-        add(false, prependChange(joinDirectory(cwd, toBytes(option.directory)) ?? toBytes(option.directory)));
+        add('--path-prepend', prependChange(joinDirectory(cwd, toBytes(option.directory)) ?? toBytes(option.directory)));
         break;
     }
   }
   return changes;
 }
+
+const TYPED: ReadonlySet<ChangeOrigin> = new Set(['--env', '--unset', '--path-prepend']);
 
 /** `undefined`: the working directory has no name, and travels as a descriptor. */
 function directoryOf({ cwd }: RunnerOptions, caller: Caller): Buffer | undefined {

@@ -47,6 +47,18 @@ export function launchEnvironment(
   return environment;
 }
 
+/** The same without what leads to the entry shim. */
+export function launchedVariables(
+  definition: Pick<SessionDefinition, 'launch' | 'launchPassEnv'>,
+  host: ReadonlyMap<string, string>,
+): BytePairs {
+  const environment = launchEnvironment(definition, host, { share: '', isBash: false });
+  const users = environment.get('HOLDFAST_USER_BASH_ENV');
+  if (users === undefined) environment.delete('BASH_ENV');
+  else environment.set('BASH_ENV', users);
+  return [...environment].filter(([name]) => !name.startsWith('HOLDFAST_'));
+}
+
 /** The lists that the launcher is given, for it to add to. */
 export function givenLists(definition: Pick<SessionDefinition, 'launch' | 'launchPassEnv'>, host: ReadonlyMap<string, string>): BytePairs {
   const environment = launchEnvironment(definition, host, { share: '', isBash: false });

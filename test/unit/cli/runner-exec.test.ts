@@ -85,7 +85,11 @@ describe('the report', () => {
   const facts = { session: 'web', spawned: undefined, exact: false, changes: [], exitCode: 125 };
 
   it('names variables, and never their values', () => {
-    const change = (text: string, passed: boolean) => ({ bytes: Buffer.from(text), passed });
+    const change = (text: string, passed: boolean) => ({
+      bytes: Buffer.from(text),
+      passed,
+      from: passed ? ('--pass-env' as const) : ('--env' as const),
+    });
     const changes = [
       change('=SECRET=hunter2', true),
       change('?B=hunter2', true),
