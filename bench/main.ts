@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { additions } from './additions.js';
 import { latency } from './latency.js';
 import { library } from './library.js';
 import { describeMachine, thisMachine } from './machine.js';
@@ -23,6 +24,7 @@ const BENCHMARKS: Record<string, (place: Place, isQuick: boolean) => Promise<Res
   parallel: (place, isQuick) => parallel(place, isQuick ? 3 : 11, isQuick ? 500 : 2000),
   library: (place, isQuick) => library(place, isQuick ? 200 : 2000),
   pipe: (place, isQuick) => pipe(place, isQuick ? 3 : 40),
+  additions: (place, isQuick) => additions(place, isQuick ? 100 : 1500),
   rivals: (place, isQuick) => rivals(place, isQuick ? 10 : 150),
 };
 
