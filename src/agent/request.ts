@@ -86,8 +86,6 @@ export interface Reply {
 export interface RequestHost {
   readonly plan: SpawnPlan;
   readonly killGraceMs: number;
-  /** What a command used is wanted, whether its client asks for it or not. */
-  readonly isTraced: boolean;
   contain(run: RunRequest): Containment;
   /** The target runs: its changes of state are to come to onChange(). */
   started(request: Request, pid: number): void;
@@ -422,10 +420,9 @@ export class Request {
       cancelledBy,
       usage: change,
       timings: this.timings(),
-      tree:
-        this.run.report || this.#host.isTraced
-          ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined })
-          : { cpuUs: undefined, peakBytes: undefined },
+      tree: this.run.report
+        ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined })
+        : { cpuUs: undefined, peakBytes: undefined },
       leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
     };
     this.result = { kind: 'exited', exited };

@@ -78,14 +78,10 @@ export class AgentSession implements RequestHost, ConnectionHost {
     this.#jobs = new Jobs(settings.stem, settings.jobOutputLimitBytes);
     // A warden starts its target itself, and is small.
     const isOurChild = settings.containment.kind !== 'warden';
-    this.#trace = new Trace(() => (isOurChild ? process.resourceUsage().maxRSS : 0));
+    this.#trace = new Trace(() => (isOurChild ? process.resourceUsage().maxRSS : -1));
     this.#stalePolicy = new StalePolicy(settings.name, settings.onStale);
     watchChildren((change) => this.changed(change));
     this.#restIfIdle();
-  }
-
-  get isTraced(): boolean {
-    return this.#trace.isOn;
   }
 
   // --- requests ---

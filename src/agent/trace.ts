@@ -39,8 +39,10 @@ export interface TraceRecord {
   readonly runUs: number;
   readonly userUs: number;
   readonly systemUs: number;
-  /** Of all its processes together where containment can count, else of the largest one; `undefined`: not known. */
-  readonly peakBytes: number | undefined;
+  /** Memory. Of all its processes together where a report was asked for and containment can count, else of the largest one. */
+  readonly peakBytes: number;
+  /** The peak is no more than that: the kernel carries the agent's own over to a target, so less cannot be seen. */
+  readonly isPeakBound: boolean;
   readonly pid: number;
   /** A NUL between words. Cut, and ends with '…', when it is long. */
   readonly command: string;
@@ -56,7 +58,7 @@ export class Trace {
   #records: TraceRecord[] = [];
   #count = 0;
 
-  /** @param carriedKib what the kernel gives a target for its peak at its start, which is ours: no more than that says nothing. */
+  /** @param carriedKib what the kernel gives a target for its peak at its start. */
   constructor(carriedKib: () => number) {
     this.#carriedKib = carriedKib;
   }
@@ -109,7 +111,8 @@ export class Trace {
         ...request.timings(),
         userUs: 0,
         systemUs: 0,
-        peakBytes: undefined,
+        peakBytes: 0,
+        isPeakBound: false,
         acceptedUs,
         pid,
         command,
@@ -123,7 +126,8 @@ export class Trace {
       ...timings,
       userUs: usage.userUs,
       systemUs: usage.systemUs,
-      peakBytes: tree.peakBytes ?? (usage.maxRssKib > this.#carriedKib() ? usage.maxRssKib * 1024 : undefined),
+      peakBytes: tree.peakBytes ?? usage.maxRssKib * 1024,
+      isPeakBound: tree.peakBytes === undefined && usage.maxRssKib <= this.#carriedKib(),
       acceptedUs,
       pid,
       command,

@@ -15,7 +15,8 @@ export interface TraceRecord {
   readonly runUs: number;
   readonly userUs: number;
   readonly systemUs: number;
-  readonly peakBytes?: number;
+  readonly peakBytes: number;
+  readonly isPeakBound: boolean;
   readonly pid: number;
   readonly command: string;
   readonly job: string;
@@ -50,7 +51,8 @@ const RECORD: v.GenericSchema<unknown, TraceRecord> = v.object({
   runUs: v.number(),
   userUs: v.number(),
   systemUs: v.number(),
-  peakBytes: v.exactOptional(v.number()),
+  peakBytes: v.number(),
+  isPeakBound: v.boolean(),
   pid: v.number(),
   command: v.string(),
   job: v.string(),

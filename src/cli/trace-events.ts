@@ -59,7 +59,7 @@ function slicesOf(record: TraceRecord, tid: number): TraceEvent[] {
     ended: endingText(record),
     cpuUserMs: record.userUs / 1000,
     cpuSystemMs: record.systemUs / 1000,
-    ...(record.peakBytes === undefined ? {} : { peakBytes: record.peakBytes }),
+    ...(record.isPeakBound ? { peakBytesAtMost: record.peakBytes } : { peakBytes: record.peakBytes }),
     ...(record.job === '' ? {} : { job: record.job }),
   };
   return [

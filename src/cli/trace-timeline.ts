@@ -23,7 +23,7 @@ export function formatTimeline(trace: Trace, most: number): string {
     milliseconds(record.spawnUs),
     milliseconds(record.runUs),
     milliseconds(record.userUs + record.systemUs),
-    record.peakBytes === undefined ? '-' : `${(record.peakBytes / 1024 / 1024).toFixed(1)}M`,
+    `${record.isPeakBound ? '<' : ''}${(record.peakBytes / 1024 / 1024).toFixed(1)}M`,
     bar(record, from, span),
     endingText(record),
     wordsOf(record),

@@ -26,8 +26,8 @@ export function addTrace(program: Command): void {
       'after',
       `
 For each command: how long it waited for its turn, took to be started and ran,
-its CPU time, its peak of memory where that can be told, and how it ended. The
-last 4096 commands are kept, in the agent's memory alone.
+its CPU time, its peak of memory ('<46M': no more than that), and how it ended.
+The last 4096 commands are kept, in the agent's memory alone.
 
 Examples:
   holdfast trace web --on

@@ -29,7 +29,6 @@ class Asked implements Reply, RequestHost {
     functions: new Map(),
     lastPath: undefined,
   };
-  readonly isTraced = false;
   readonly killGraceMs = 100;
   readonly messages: AgentMessage[] = [];
   readonly request: Request;

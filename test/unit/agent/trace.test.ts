@@ -27,7 +27,7 @@ function recordsOf(trace: Trace, live: Traced[] = []): Record<string, unknown>[]
 
 describe('a trace', () => {
   it('keeps nothing until it is started, and nothing more once it is stopped', () => {
-    const trace = new Trace(() => 0);
+    const trace = new Trace(() => -1);
     trace.add(request(['a'], exited()));
     expect(trace.describe([request(['b'], undefined)])).toMatchObject({ on: false, since: null, records: [] });
     trace.start();
@@ -40,7 +40,7 @@ describe('a trace', () => {
   });
 
   it('keeps the last commands, oldest first, and counts those that it has lost', () => {
-    const trace = new Trace(() => 0);
+    const trace = new Trace(() => -1);
     trace.start();
     for (let i = 0; i < 5000; i++) trace.add(request([String(i)], exited()));
     const records = recordsOf(trace);
@@ -49,7 +49,7 @@ describe('a trace', () => {
   });
 
   it('tells how each command ended, and shows those that have not', () => {
-    const trace = new Trace(() => 0);
+    const trace = new Trace(() => -1);
     trace.start();
     trace.add(request(['a', 'b c'], exited({ waitStatus: 7 << 8 })));
     trace.add(request(['a'], exited({ waitStatus: 9, cancelledBy: 'deadline' })));
@@ -67,6 +67,8 @@ describe('a trace', () => {
       ...timings,
       userUs: 4,
       systemUs: 5,
+      peakBytes: 0,
+      isPeakBound: false,
       acceptedUs: expect.any(Number),
       pid: 9,
       command: 'a\0b c',
@@ -76,17 +78,21 @@ describe('a trace', () => {
     expect(records[4]).toMatchObject({ command: 'now' });
   });
 
-  it('names a peak of memory only where it is the command’s own', () => {
+  it('says where a peak of memory is the command’s own, and where it is only known to be no more', () => {
     const trace = new Trace(() => 1000);
     trace.start();
     trace.add(request(['a'], exited({}, 1000)));
     trace.add(request(['a'], exited({}, 1001)));
     trace.add(request(['a'], exited({ tree: { cpuUs: 1, peakBytes: 7 } }, 1001)));
-    expect(recordsOf(trace).map(({ peakBytes }) => peakBytes)).toEqual([undefined, 1001 * 1024, 7]);
+    expect(recordsOf(trace).map(({ peakBytes, isPeakBound }) => [peakBytes, isPeakBound])).toEqual([
+      [1000 * 1024, true],
+      [1001 * 1024, false],
+      [7, false],
+    ]);
   });
 
   it('fits into one answer, whatever the commands are', () => {
-    const trace = new Trace(() => 0);
+    const trace = new Trace(() => -1);
     trace.start();
     for (let i = 0; i < 5000; i++) trace.add(request(['\x01'.repeat(100_000)], exited()));
     expect(Buffer.byteLength(JSON.stringify(trace.describe([])))).toBeLessThan(16 * 1024 * 1024);

@@ -13,6 +13,7 @@ const plain: TraceRecord = {
   userUs: 2_000,
   systemUs: 1_000,
   peakBytes: 3 * 1024 * 1024,
+  isPeakBound: false,
   pid: 77,
   command: 'make\0-j8',
   job: '',
