@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { additions } from './additions.js';
+import { freshness } from './freshness.js';
 import { latency } from './latency.js';
 import { library } from './library.js';
 import { describeMachine, thisMachine } from './machine.js';
@@ -21,6 +22,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 const BENCHMARKS: Record<string, (place: Place, isQuick: boolean) => Promise<Result>> = {
   latency: (place, isQuick) => latency(place, isQuick ? 200 : 3000),
+  freshness: (place, isQuick) => freshness(place, isQuick ? 200 : 3000),
   parallel: (place, isQuick) => parallel(place, isQuick ? 3 : 11, isQuick ? 500 : 2000),
   library: (place, isQuick) => library(place, isQuick ? 200 : 2000),
   pipe: (place, isQuick) => pipe(place, isQuick ? 3 : 40),

@@ -16,7 +16,7 @@
 #define SYS_close_range 436
 #endif
 
-enum { WORDS_BYTES = 4096, MOST_WORDS = 4, FAILURE_BYTES = 1024 };
+enum { WORDS_BYTES = 4096, MOST_WORDS = 4, FAILURE_BYTES = 1024, TOOL_FAILED = 1, TOOL_MISUSED = 2 };
 
 struct tool_call {
   const char *words[MOST_WORDS]; /* behind `holdfast`; NULL: no more */
@@ -84,13 +84,15 @@ static const char *find_line(char *words, const char *start) {
   return NULL;
 }
 
-static void say_why(int status, const struct tool_call *call, char *words) {
+/* `seen`: it wrote to the terminal itself, and ended as it does when it has said what is wrong. */
+static void say_why(int status, const struct tool_call *call, char *words, bool seen) {
   char name[16], failure[FAILURE_BYTES];
   const char *hint = find_line(words, "hint: "), *cause = find_line(words, "holdfast: ");
   snprintf(failure, sizeof failure, call->failure, call->name);
   if (hint == NULL) hint = "try it by hand with 'holdfast open --project DIR'; 'holdfast doctor' checks the installation";
   if (WIFSIGNALED(status)) say(hint, "%s: 'holdfast %s' died of %s", failure, call->words[0], signal_name(WTERMSIG(status), name));
   else if (WEXITSTATUS(status) == EXIT_NOT_FOUND) say("install holdfast and node, or put them on the PATH", "%s: 'holdfast' was not found", failure);
+  else if (seen && (WEXITSTATUS(status) == TOOL_FAILED || WEXITSTATUS(status) == TOOL_MISUSED)) say(NULL, "%s: see above", failure);
   else if (cause != NULL) say(hint, "%s: %s", failure, cause);
   else say(hint, "%s: 'holdfast %s' ended with status %d", failure, call->words[0], WEXITSTATUS(status));
 }
@@ -99,7 +101,7 @@ static bool judge(int status, const struct tool_call *call, int words_fd) {
   char words[WORDS_BYTES];
   ssize_t length = words_fd < 0 ? 0 : pread(words_fd, words, sizeof words - 1, 0);
   words[length < 0 ? 0 : length] = '\0';
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return say_why(status, call, words), false;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return say_why(status, call, words, words_fd < 0), false;
   /* A warning, since it did what it was asked for. */
   if (length > 0 && write(STDERR_FILENO, words, (size_t)length) < 0) return true;
   return true;

@@ -68,6 +68,7 @@ async function runTool(call: ToolCall): Promise<number | undefined> {
   try {
     const end = await endOf(child);
     if (deadly !== undefined) return constants.signals[deadly];
+    if (output === STDERR && (end.code === 1 || end.code === 2)) throw new HoldfastError('LAUNCH_FAILED', `${call.failure}: see above`);
     if (end.code !== 0) throw launchError(call, end);
     // A warning, since it did what it was asked for.
     if (end.words !== '') writeSync(STDERR, end.words);
