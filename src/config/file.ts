@@ -17,6 +17,9 @@ import { checkSettings, type Fault, type SessionSettings } from './schema.js';
 /** Far above any file written by hand, and small enough to read whole. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
+const UNNAMED = 'write [session] on a line of its own, and its keys below';
+const NAMED = 'write [sessions.NAME] on a line of its own, and its keys below';
+
 export interface ConfigFile {
   /** As given. */
   readonly path: string;
@@ -25,7 +28,7 @@ export interface ConfigFile {
   /** `[sessions.NAME]`. Each says what stands there; what it `extends` is for extends.ts to add. */
   readonly sessions: ReadonlyMap<string, SessionSettings>;
   /** An error at the line of a key: the longest beginning of `path` that stands in the file. */
-  fault(path: readonly string[], message: string, hint?: string): HoldfastError;
+  fault(path: readonly string[], message: string, hint: string): HoldfastError;
 }
 
 /**
@@ -68,7 +71,7 @@ export function parseConfig(path: string, text: string): ConfigFile {
     if (key !== 'session' && key !== 'sessions') throw source.unknownKey([key], ['session', 'sessions'], 'top level');
   }
   const named = document['sessions'] ?? {};
-  if (!isTable(named)) throw source.fault(['sessions'], `'sessions' must hold tables named [sessions.NAME]`);
+  if (!isTable(named)) throw source.fault(['sessions'], `'sessions' must hold tables named [sessions.NAME]`, NAMED);
   const sessions = new Map<string, SessionSettings>();
   for (const [name, table] of Object.entries(named)) sessions.set(name, source.settings(['sessions', name], table));
   const session = document['session'] === undefined ? undefined : source.settings(['session'], document['session']);
@@ -100,7 +103,7 @@ class Source {
 
   settings(table: readonly string[], value: unknown): SessionSettings {
     const heading = `[${table.join('.')}]`;
-    if (!isTable(value)) throw this.fault(table, `'${table.join('.')}' must be a table, ${heading}`);
+    if (!isTable(value)) throw this.fault(table, `'${table.join('.')}' must be a table, ${heading}`, table.length > 1 ? NAMED : UNNAMED);
     const checked = checkSettings(value);
     if ('faults' in checked) {
       const fault = checked.faults[0];
@@ -123,11 +126,11 @@ class Source {
     return this.fault(path, `unknown key '${key}' in ${where}`, hint);
   }
 
-  fault(path: readonly string[], message: string, hint?: string): HoldfastError {
+  fault(path: readonly string[], message: string, hint: string): HoldfastError {
     // A key inside a value that spans lines is found with its statement; a list item has no key: its list does.
     let line: number | undefined;
     for (let length = path.length; length > 0 && line === undefined; length--) line = findLine(this.#text, path.slice(0, length));
-    return new HoldfastError('CONFIG_INVALID', `${this.#path}:${line ?? 1}: ${message}`, hint === undefined ? {} : { hint });
+    return new HoldfastError('CONFIG_INVALID', `${this.#path}:${line ?? 1}: ${message}`, { hint });
   }
 
   #badValue(table: readonly string[], fault: Fault): HoldfastError {
@@ -137,14 +140,21 @@ class Source {
     let hint = 'docs/config.md describes each key';
     if (choice !== undefined) hint = `did you mean "${choice}"?`;
     else if (quoted && fault.expected.includes('quotes')) hint = `write "${String(fault.received)}"`;
-    const message = `'${keyName(fault.path)}' must be ${fault.expected}, not ${shown.length > 60 ? `${shown.slice(0, 57)}...` : shown}`;
+    else if (fault.expected.startsWith('a list') && typeof fault.received === 'string') hint = `write ${listOf(fault.received)}`;
+    else if (fault.expected === 'true or false' && /^(true|false)$/.test(String(fault.received)))
+      hint = `write ${String(fault.received)}, without quotes`;
+    const message = `'${fault.path.join('.')}' must be ${fault.expected}, not ${shown.length > 60 ? `${shown.slice(0, 57)}...` : shown}`;
     return this.fault([...table, ...fault.path], message, hint);
   }
 }
 
-/** `env.CGO_ENABLED`; the index of a list item says nothing that the value does not. */
-function keyName(path: readonly string[]): string {
-  return path.filter((key) => !/^\d+$/.test(key)).join('.');
+/** As TOML: the words of a text. */
+function listOf(text: string): string {
+  return `[${text
+    .trim()
+    .split(/\s+/)
+    .map((word) => JSON.stringify(word))
+    .join(', ')}]`;
 }
 
 /** Relative paths made absolute, as seen from `directory`. */

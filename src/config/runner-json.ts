@@ -95,7 +95,7 @@ function settingsOf(runner: RunnerName, config: Record<string, unknown>, source:
     if (fault === undefined) throw new Error('a failed check without a fault');
     const [key = '', ...rest] = fault.path;
     const member = said.find(([, each]) => each === key)?.[0] ?? key;
-    const name = ['config', member, ...rest.filter((part) => !/^\d+$/.test(part))].join('.');
+    const name = ['config', member, ...rest].join('.');
     throw source.fault(member, `'${name}' must be ${fault.expected}${gotten(fault.received)}`, 'docs/config.md describes runner.json');
   }
   // With nothing in front of it, a command runs here.

@@ -239,7 +239,8 @@ export function checkSettings(input: unknown): { settings: SessionSettings } | {
   if (result.success) return { settings: result.output };
   return {
     faults: result.issues.map((issue) => ({
-      path: issue.path?.map((item) => String(item.key)) ?? [],
+      // The index of a list item says nothing that its value does not.
+      path: issue.path?.filter((item) => item.type !== 'array').map((item) => String(item.key)) ?? [],
       unknownKey: issue.type === 'strict_object' && issue.expected === 'never',
       expected: issue.message,
       received: issue.input,

@@ -116,6 +116,8 @@ describe('the fingerprint of a session', () => {
         'its absence': { options: plain, env: Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'TOKEN')) },
         'a launcher': { options: define(directory, { source: undefined, launcher: ['env'] }), env },
         'a word of it': { options: define(directory, { source: undefined, launcher: ['env', 'A=1'] }), env },
+        'a prefix': { options: define(directory, { source: undefined, mode: 'wrap', prefix: ['env'] }), env },
+        'a word of the prefix': { options: define(directory, { source: undefined, mode: 'wrap', prefix: ['env', 'W=1'] }), env },
         'the text of the script': script(`${SCRIPT}# a comment\n`),
         'the content of an input': { options: define(project({ ...files, lock: '2' })), env },
         'the lack of an input': { options: define(project({ 'env.sh': SCRIPT })), env },

@@ -93,7 +93,12 @@ describe('a holdfast.toml that is wrong', () => {
     ['a wrong duration', '[sessions.a]\nidle_timeout = "1 hour"', `${PATH}:2: 'idle_timeout' must be a duration in quotes`, ''],
     ['a bare duration', '[session]\nidle_timeout = 90', `${PATH}:2: 'idle_timeout' must be a duration in quotes`, 'write "90"'],
     ['no end to a grace', '[session]\nkill_grace = "never"', `${PATH}:2: 'kill_grace' must be a duration`, ''],
-    ['a launcher in one text', '[session]\nlauncher = "devenv shell"', `${PATH}:2: 'launcher' must be a list of words`, ''],
+    [
+      'a launcher in one text',
+      '[session]\nlauncher = "devenv shell"',
+      `${PATH}:2: 'launcher' must be a list of words`,
+      'write ["devenv", "shell"]',
+    ],
     ['an empty launcher', '[session]\nlauncher = []', `${PATH}:2: 'launcher' must be a list of words`, ''],
     [
       'a number as a variable',
@@ -149,6 +154,7 @@ describe('a holdfast.toml that is wrong', () => {
     expect(error.message.slice(0, message.length)).toBe(message);
     expect(error.message).not.toContain('\n');
     expect(error.hint ?? '').toContain(hint);
+    expect(error.hint, 'a cure').toMatch(/\S/);
   });
 
   it('is not misled by a text that looks like a heading', () => {

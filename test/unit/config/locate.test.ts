@@ -37,6 +37,11 @@ describe('where a key stands', () => {
     expect(findLine(TEXT, ['toString'])).toBeUndefined();
   });
 
+  it('finds one in as long a file as there may be', () => {
+    const tables = Array.from({ length: 12_000 }, (_, i) => `[sessions.s${i}]\nlauncher = [\n  "enter", # ${i}\n]\nenv = { A = "${i}" }\n`);
+    expect(findLine(tables.join(''), ['sessions', 's11999', 'env'])).toBe(60_000);
+  });
+
   it('copes with carriage returns', () => {
     expect(findLine(TEXT.replaceAll('\n', '\r\n'), ['session', 'mode'])).toBe(12);
   });
