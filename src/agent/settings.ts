@@ -6,6 +6,7 @@ import { closeFd, openDirectory } from '../native.js';
 import type { FunctionFilter } from '../session/functions.js';
 import type { InputHash, Place } from '../session/record.js';
 import type { HeldFacts } from '../wrap/placeholders.js';
+import { toLatin1 } from '../wrap/text.js';
 import type { Pairs } from './base-environment.js';
 
 export interface AgentSettings {
@@ -107,11 +108,6 @@ function heldOf(value: unknown): HeldFacts | undefined {
   if (value === undefined) return undefined;
   const { name, id, pid } = fieldsOf(value, 'held container');
   return { name: String(name), ...(id === undefined ? {} : { id: String(id) }), ...(pid === undefined ? {} : { pid: String(pid) }) };
-}
-
-/** Definitions are text; what may be bytes is one character a byte. */
-export function toLatin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }
 
 /** @throws Error that says what is missing: the opener reports it. */

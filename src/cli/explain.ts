@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 
 import { selectName } from './selection.js';
 
-export function addExplain(program: Command): void {
+/** @param command the words after `--`, which commander never sees. */
+export function addExplain(program: Command, command: readonly string[]): void {
   /** Options of runner-exec, in the order typed, which matters. */
   const request: string[] = [];
   const take = (flag: string) => (value: string) => {
@@ -15,6 +16,7 @@ export function addExplain(program: Command): void {
     .description('show the variables that commands get in a session, and where each comes from')
     .argument('[name]', 'the session')
     .argument('[var]', 'one variable or function')
+    .usage('[name] [var] [options] [-- CMD...]')
     .option('--diff', 'only what is different from your own environment')
     .option('--json', 'print JSON')
     .option('-e, --env <K=V>', 'as if runner-exec had it, like the following ones: set a variable', take('--env'))
@@ -24,6 +26,11 @@ export function addExplain(program: Command): void {
     .option('--exact', 'nothing but what these options say')
     .addHelpText('after', HELP)
     .action(async (name: string | undefined, wanted: string | undefined, options: ExplainOptions) => {
+      if (command.length > 0) {
+        const { layersCommand } = await import('./layers.js');
+        process.stdout.write(layersCommand(selectName(name), command, options));
+        return;
+      }
       const { explainCommand } = await import('./explain-command.js');
       process.stdout.write(await explainCommand(selectName(name), wanted, { ...options, request }));
     });
@@ -46,4 +53,5 @@ Examples:
   holdfast explain web PATH          one: each directory, and who put it there
   holdfast explain web --diff        what the session adds, changes and removes
   holdfast explain web CC -e CC=gcc  what this option does to it
+  holdfast explain box -- make       what stands between, and what is executed
   HOLDFAST_SESSION=web holdfast explain --json`;

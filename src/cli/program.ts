@@ -25,7 +25,7 @@ import { addTrace } from './trace.js';
 import { usageError } from './usage.js';
 import { readVersion } from './version.js';
 
-/** @param launcher the words after `--`, which belong to `open`. */
+/** @param launcher the words after `--`, which belong to `open` and `explain`. */
 export function buildProgram(launcher: readonly string[] = []): Command {
   const program = new Command('holdfast')
     .description('Holds a slow-to-enter environment open, so that runner-exec runs commands in it at the cost of a fork.')
@@ -47,7 +47,7 @@ export function buildProgram(launcher: readonly string[] = []): Command {
   addList(program);
   addStatus(program);
   addLogs(program);
-  addExplain(program);
+  addExplain(program, launcher);
   addFingerprint(program);
   addRunnerJson(program);
   addJobs(program);
@@ -97,10 +97,12 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Only `open` has a launcher; every other command keeps its `--`. */
+/** Only `open` has a launcher, and `explain` a command; every other one keeps its `--`. */
 function cutLauncher(args: readonly string[]): { words: string[]; launcher: string[] } {
-  const open = args[0] === 'open' ? buildProgram().commands.find((command) => command.name() === 'open') : undefined;
-  if (open === undefined) return { words: [...args], launcher: [] };
-  const { own, rest } = splitAtDashes(open, args);
+  const takes = ['open', 'explain'].includes(args[0] ?? '')
+    ? buildProgram().commands.find((command) => command.name() === args[0])
+    : undefined;
+  if (takes === undefined) return { words: [...args], launcher: [] };
+  const { own, rest } = splitAtDashes(takes, args);
   return { words: own, launcher: rest };
 }
