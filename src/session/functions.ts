@@ -44,7 +44,8 @@ export function functionCost(variables: Iterable<readonly [name: string, value: 
 function patternOf(glob: string): string {
   let pattern = '';
   for (let at = 0; at < glob.length; ) {
-    const set = /^\[([!^]?)(\]?(?:\\.|[^\]\\])*)\]/su.exec(glob.slice(at));
+    // What comes first in a set is a member of it, also a `]`; so `[!]` is no set.
+    const set = /^\[(?:([!^])|(?![!^]))((?:\\.|[^\\])(?:\\.|[^\]\\])*)\]/su.exec(glob.slice(at));
     if (set !== null) {
       const [whole, not = '', members = ''] = set;
       pattern += `[${not === '' ? '' : '^'}${setMembers(members)}]`;
