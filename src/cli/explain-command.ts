@@ -69,6 +69,7 @@ function explanationJson(session: string, found: SessionLayers, { variables, abs
   return {
     session,
     mode: found.definition.mode,
+    identity: found.identity,
     whole: !found.isElsewhere,
     ...(found.snapshotTakenAt === undefined ? {} : { snapshotTakenAt: found.snapshotTakenAt }),
     functions: costOf({ variables, absent }),

@@ -9,6 +9,7 @@ import { isTty } from '../native.js';
 import { control } from '../session/control.js';
 import type { SessionDefinition } from '../session/definition.js';
 import { bytesOf } from '../session/host-environment.js';
+import { type Identity, identityOf } from '../session/identity.js';
 import { readOpened } from '../session/opened.js';
 import type { SessionRecord } from '../session/record.js';
 import { inheritsEnvironment } from '../wrap/definition.js';
@@ -40,6 +41,7 @@ export interface ExplainedRequest {
 export interface SessionLayers {
   readonly layers: Layers;
   readonly definition: SessionDefinition;
+  readonly identity: Identity;
   /** Milliseconds of the epoch; for mode "snapshot". */
   readonly snapshotTakenAt: number | undefined;
   /** The environment of commands is made elsewhere, behind a prefix: what is known is what is set there. */
@@ -61,6 +63,7 @@ export async function sessionLayers(name: string, request: ExplainedRequest): Pr
   const isElsewhere = answer.output.isElsewhere || (wrap !== undefined && !inheritsEnvironment(wrap));
   return {
     definition,
+    identity: identityOf(definition, record.inputs),
     snapshotTakenAt: record.snapshot?.takenAt,
     isElsewhere,
     layers: {

@@ -14,8 +14,8 @@ export interface FingerprintFacts {
   readonly definition: SessionDefinition;
   /** What the launcher made: the base environment, with functions, without anything that was declared. */
   readonly captured: ReadonlyMap<string, string>;
-  /** The lists that the launcher was given (`GIVEN_LISTS`). */
-  readonly given: BytePairs;
+  /** What the launcher was started with: of the lists in it (PATH …) only what the environment added counts. */
+  readonly launched: BytePairs;
   /** As in the record: `env`, `runtime_env` and the values of `pass_env`. */
   readonly declared: BytePairs;
   /** What `pass_env = ["*"]` found. */
@@ -70,7 +70,7 @@ export function fingerprintOf(facts: FingerprintFacts): Fingerprint {
   // Elsewhere, what a command meets is not what its wrapper was started with.
   const isOurs = definition.wrap === undefined || inheritsEnvironment(definition.wrap);
   const captured = isOurs ? facts.captured : new Map<string, string>();
-  const given = new Map(facts.given);
+  const launched = new Map(facts.launched);
   const leftOut: string[] = [];
   const variables: [string, string | readonly string[]][] = [];
   const functions: [string, string][] = [];
@@ -78,7 +78,7 @@ export function fingerprintOf(facts: FingerprintFacts): Fingerprint {
     if (isVolatile(name, definition.volatile.map(bytesOf))) leftOut.push(name);
     else if (name.startsWith('BASH_FUNC_')) functions.push([name, value]);
     else if (!GIVEN_LISTS.includes(name)) variables.push([name, value]);
-    else variables.push([name, listPart(name, value, given.get(name))]);
+    else variables.push([name, listPart(name, value, launched.get(name))]);
   }
   const parts: Record<FingerprintPart, string> = {
     definition: hash(definitionPart(definition)),

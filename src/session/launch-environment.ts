@@ -7,7 +7,6 @@ import type { SessionDefinition } from './definition.js';
 import { bytesOf } from './host-environment.js';
 import type { BytePairs } from './record.js';
 import { pathWithoutShims } from './shim-directory.js';
-import { GIVEN_LISTS } from './volatile.js';
 
 /** Who the user is, where things are, how text looks, how the network is reached: nothing that steers a build. NODE_* never. */
 const PASSED = new Set(['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'TERM', 'LANG', 'LANGUAGE', 'TZ', 'TZDIR', 'TMPDIR', 'LOCALE_ARCHIVE']);
@@ -57,15 +56,6 @@ export function launchedVariables(
   if (users === undefined) environment.delete('BASH_ENV');
   else environment.set('BASH_ENV', users);
   return [...environment].filter(([name]) => !name.startsWith('HOLDFAST_'));
-}
-
-/** The lists that the launcher is given, for it to add to. */
-export function givenLists(definition: Pick<SessionDefinition, 'launch' | 'launchPassEnv'>, host: ReadonlyMap<string, string>): BytePairs {
-  const environment = launchEnvironment(definition, host, { share: '', isBash: false });
-  return GIVEN_LISTS.flatMap((name) => {
-    const value = environment.get(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
 }
 
 /** `env`, then `runtime_env`, then the values of `pass_env`: the later is the stronger. A name that the caller lacks is left out. */

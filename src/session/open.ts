@@ -19,7 +19,7 @@ import { type HeldRecord, Holding } from './hold.js';
 import { hostEnvironment } from './host-environment.js';
 import { hashOf } from './input-hash.js';
 import { isBashLauncher } from './launch-command.js';
-import { declaredVariables, givenLists, launchEnvironment, launchedVariables, weakVariables } from './launch-environment.js';
+import { declaredVariables, launchEnvironment, launchedVariables, weakVariables } from './launch-environment.js';
 import { LaunchLog } from './launch-log.js';
 import { endLauncher } from './launcher-end.js';
 import { makePlace, type SessionPlace } from './place.js';
@@ -141,7 +141,6 @@ function recordOf(definition: SessionDefinition, { owned, origin }: OpenOptions)
     weak: weakVariables(definition, host),
     inputs: hashInputs(definition),
     ...(origin === undefined ? {} : { sources: origin.files.map((path) => ({ path, sha256: hashOf(path) })) }),
-    given: givenLists(definition, host),
     launched: launchedVariables(definition, host),
     ...(place === undefined ? {} : { place }),
     ...(origin === undefined ? {} : { origin: origin.request }),

@@ -35,8 +35,6 @@ export interface SessionRecord {
   /** What `pass_env = ["*"]` found at the opening: beneath the base environment. */
   readonly weak: BytePairs;
   readonly inputs: readonly InputHash[];
-  /** The lists that the launcher was given to add to (PATH …): the fingerprint leaves them out of what it made. */
-  readonly given?: BytePairs;
   /** What the launcher was started with: `explain` tells it from what the launcher made. */
   readonly launched?: BytePairs;
   /** The files that the definition was made of, and those that would have made another one: no part of what the environment is. */
@@ -72,7 +70,6 @@ const RECORD = v.object({
   weak: pairs,
   inputs,
   sources: v.exactOptional(inputs),
-  given: v.exactOptional(pairs),
   launched: v.exactOptional(pairs),
   place: v.exactOptional(v.object({ path: v.string(), identity: v.string() })),
   origin: v.exactOptional(v.unknown()),

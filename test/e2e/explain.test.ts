@@ -79,7 +79,12 @@ describe.each(['session', 'snapshot', 'host'])('in mode %s', (mode) => {
     const cwd = holdfast.folder();
     const all = await explained(['web', ...flags], { cwd });
     expect(pairsOf(all)).toEqual(await environmentOf(session, flags, { cwd }));
-    expect(all).toMatchObject({ mode, whole: true, functions: { count: mode === 'session' && !flags.includes('--exact') ? 1 : 0 } });
+    expect(all).toMatchObject({
+      mode,
+      identity: { kind: 'asserted' },
+      whole: true,
+      functions: { count: mode === 'session' && !flags.includes('--exact') ? 1 : 0 },
+    });
   });
 });
 

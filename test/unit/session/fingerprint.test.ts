@@ -24,7 +24,7 @@ const facts: FingerprintFacts = {
     ['HOME', '/home/u'],
     ['BASH_FUNC_greet%%', '() { echo; }'],
   ]),
-  given: [['PATH', '/home/u/bin']],
+  launched: [['PATH', '/home/u/bin']],
   declared: [
     ['A', '1'],
     ['R', '1'],
@@ -97,7 +97,7 @@ describe('a fingerprint', () => {
     ['the order of names', defined({ runtimePassEnv: ['Y', 'X'], passEnv: ['ABSENT', 'TOKEN'] })],
     ['the order of the environment', { ...facts, captured: new Map([...facts.captured].reverse()) }],
     ["the caller's home, terminal and language", captured(['HOME', '/root'], ['TERM', 'x'], ['LC_ALL', 'C'], ['SHLVL', '3'], ['_', '/x'])],
-    ["the caller's PATH", { ...captured(['PATH', '/n/bin:/opt/x:/usr/bin']), given: [['PATH', '/opt/x:/usr/bin']] }],
+    ["the caller's PATH", { ...captured(['PATH', '/n/bin:/opt/x:/usr/bin']), launched: [['PATH', '/opt/x:/usr/bin']] }],
     ['a variable that is volatile', { ...captured(['NOW', '12:00']), definition: { ...definition, volatile: ['NOW'] } }],
     [
       'the directory, where nothing names it',
