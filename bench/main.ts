@@ -10,6 +10,7 @@ import { freshness } from './freshness.js';
 import { latency } from './latency.js';
 import { library } from './library.js';
 import { describeMachine, thisMachine } from './machine.js';
+import { opening } from './opening.js';
 import { parallel } from './parallel.js';
 import { pipe } from './pipe.js';
 import { Place } from './place.js';
@@ -26,6 +27,7 @@ const BENCHMARKS: Record<string, (place: Place, isQuick: boolean) => Promise<Res
   parallel: (place, isQuick) => parallel(place, isQuick ? 3 : 11, isQuick ? 500 : 2000),
   library: (place, isQuick) => library(place, isQuick ? 200 : 2000),
   pipe: (place, isQuick) => pipe(place, isQuick ? 3 : 40),
+  opening: (place, isQuick) => opening(place, isQuick ? 1 : 9),
   additions: (place, isQuick) => additions(place, isQuick ? 100 : 1500),
   rivals: (place, isQuick) => rivals(place, isQuick ? 10 : 150),
 };

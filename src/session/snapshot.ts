@@ -5,10 +5,12 @@ import { HoldfastError } from '../errors.js';
 import { type Entry, enterAndLeave } from './entry.js';
 import { findChange, isSettledByEntry } from './freshness.js';
 import { hostEnvironment } from './host-environment.js';
+import { hashOf } from './input-hash.js';
 import { isBashLauncher } from './launch-command.js';
 import { CacheUnusable, SnapshotCache } from './snapshot-cache.js';
-import { divideEnviron, type Snapshot } from './snapshot-file.js';
+import { divideEnviron, type Snapshot, type SnapshotFacts } from './snapshot-file.js';
 import { isOfOneLogin, snapshotKey } from './snapshot-key.js';
+import { toldInputs } from './told-inputs.js';
 
 /** The snapshot for a session that is being opened, complete with what is this login's own. @throws {HoldfastError} as `enterAndLeave`; `BUSY`. */
 export async function takeSnapshot(entry: Entry): Promise<Snapshot> {
@@ -59,7 +61,7 @@ async function makeOnce(cache: SnapshotCache, entry: Entry, source: Source): Pro
     const snapshot = await make(entry, source);
     const after = settled(source, sourceOf(entry));
     if (after === undefined) return snapshot;
-    const kept = { ...snapshot, facts: { ...snapshot.facts, ...after } };
+    const kept = { ...snapshot, facts: withSource(snapshot.facts, after) };
     keep(cache, kept, entry);
     cache.prune();
     return kept;
@@ -79,6 +81,11 @@ function settled(before: Source, after: Source): Source | undefined {
   return changed.length > 0 && changed.every(isSettledByEntry) ? after : undefined;
 }
 
+/** What the environment itself told stands behind what was in the key. */
+function withSource(facts: SnapshotFacts, { key, inputs }: Source): SnapshotFacts {
+  return { ...facts, key, inputs: [...inputs, ...facts.inputs.slice(inputs.length)] };
+}
+
 /** That it cannot be kept is no reason to enter again. */
 function keep(cache: SnapshotCache, snapshot: Snapshot, { record, options }: Entry): void {
   try {
@@ -94,6 +101,8 @@ async function make(entry: Entry, { key, inputs }: Source): Promise<Snapshot> {
   const { launch } = definition;
   const startedAt = performance.now();
   const { variables, functions } = divideEnviron(await enterAndLeave(entry, launch));
+  const known = new Set(inputs.map(({ path }) => path));
+  const told = toldInputs(new Map(variables)).filter((path) => !known.has(path));
   return {
     facts: {
       key,
@@ -102,7 +111,7 @@ async function make(entry: Entry, { key, inputs }: Source): Promise<Snapshot> {
       launcher: launch.style === 'source' ? ['source', launch.script] : launch.argv,
       takenAt: Date.now(),
       entryMs: Math.round(performance.now() - startedAt),
-      inputs,
+      inputs: [...inputs, ...told.map((path) => ({ path, sha256: hashOf(path) }))],
       functions,
     },
     variables: variables.filter(([name, value]) => !isOfOneLogin(name, definition.volatile) || entry.environment.get(name) !== value),

@@ -1,11 +1,13 @@
 // Pins mode "snapshot": an environment is entered once, its variables are kept as bytes, it is left whole, and every later opening
 // is without an entry. docs/config.md "Snapshots".
 
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CountedProject } from '../fixtures/counted-project.js';
+import { eventually } from '../harness/eventually.js';
 import { useHoldfast } from '../harness/holdfast.js';
+import { needs } from '../harness/needs.js';
 import { descendantsOf, markedProcesses } from '../harness/processes.js';
 
 const holdfast = useHoldfast();
@@ -98,6 +100,34 @@ describe('a snapshot', () => {
     changes.write('second', '');
     await (await changes.open('snap', ['--input', 'input'])).close();
     // Of which content the first one was made is not known: it was not kept.
+    expect(files()).toHaveLength(1);
+  });
+
+  it('is made anew when a file has changed of which only the environment knew', async (t) => {
+    needs(t, 'direnv');
+    const directory = holdfast.folder('direnv');
+    writeFileSync(join(directory, '.envrc'), 'name=extra; watch_file "$name"\nexport EXTRA=$(cat extra)\n');
+    expect(await holdfast.run(['direnv', 'allow', directory])).toMatchObject({ code: 0 });
+    for (const text of ['one', 'one', 'two']) {
+      writeFileSync(join(directory, 'extra'), text);
+      expect(await holdfast.holdfast(['open', 'snap', '--mode', 'snapshot', '--provider', 'direnv'], { cwd: directory })).toMatchObject({
+        code: 0,
+      });
+      const session = await holdfast.adopt('snap');
+      expect(await session.output(['printenv', 'EXTRA'])).toBe(`${text}\n`);
+      await session.close();
+    }
+    expect(files()).toHaveLength(1);
+  });
+
+  it('is taken again after an opener was killed in the middle of its entry', async () => {
+    const project = new CountedProject(holdfast, '[ -e second ] || { touch second; sleep 600; }; export MARK=second; exec "$@"');
+    const first = holdfast.startHoldfast(['open', 'snap', '--mode', 'snapshot', '--', 'bash', './enter.sh'], { cwd: project.directory });
+    await eventually(() => expect(existsSync(join(project.directory, 'second'))).toBe(true));
+    process.kill(first.pid, 'SIGKILL');
+    await first.ended;
+    const session = await project.open();
+    expect(await session.output(['printenv', 'MARK'])).toBe('second\n');
     expect(files()).toHaveLength(1);
   });
 
