@@ -156,7 +156,6 @@ static int run(void) {
   for (int tries = 1;; tries++) {
     int socket = session_connect(&c->session);
     if (socket < 0) return EXIT_OURS;
-    if (c->options.shim != NULL && shim_is_inside(socket)) return step_aside("its session has none");
     int status = request_once(socket);
     if (status != OPTIONS_GO_ON) return status;
     bool stale = tries < MOST_TRIES && is_refused(&c->ending, REFUSED_REOPEN);
@@ -207,6 +206,7 @@ int main(int argc, char **argv) {
   if (tool != NULL && shim_serves_holdfast(argv)) return shim_step_aside(tool, argv, "holdfast itself enters no session");
   int status = prepare(tool, argc, argv);
   if (status == SESSION_NONE) status = step_aside("no project is here");
+  if (status == OPTIONS_GO_ON && tool != NULL && shim_is_inside(client.session.id)) status = step_aside("its session has none");
   if (status == OPTIONS_GO_ON) status = run();
   if (status != OPTIONS_GO_ON) {
     write_report(NULL, status);

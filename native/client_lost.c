@@ -43,7 +43,7 @@ static bool read_zombie(int pidfd, uint32_t *wait_status) {
   pid_t number = process_number(pidfd);
   if (number == 0) return false;
   snprintf(path, sizeof path, "/proc/%d/stat", (int)number);
-  if (!process_read_file(path, text, sizeof text) || send_to(pidfd, 0, 0) < 0) return false; /* reaped meanwhile: it may be another's */
+  if (process_read_file(path, text, sizeof text) == 0 || send_to(pidfd, 0, 0) < 0) return false; /* reaped meanwhile: it may be another's */
   const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
   if (state == NULL || strncmp(state, ") Z", 3) != 0 || last == NULL) return false;
   *wait_status = (uint32_t)strtoul(last + 1, NULL, 10);

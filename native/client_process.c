@@ -11,18 +11,18 @@
 
 enum { PATH_BYTES = 96 };
 
-bool process_read_file(const char *path, char *into, size_t room) {
+size_t process_read_file(const char *path, char *into, size_t room) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t got = fd < 0 ? -1 : read(fd, into, room - 1);
   if (fd >= 0) close(fd);
   into[got < 0 ? 0 : got] = '\0';
-  return got > 0;
+  return got < 0 ? 0 : (size_t)got;
 }
 
 pid_t process_number(int pidfd) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-  const char *line = process_read_file(path, text, sizeof text) ? strstr(text, "\nPid:") : NULL;
+  const char *line = process_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nPid:") : NULL;
   long number = line == NULL ? 0 : strtol(line + strlen("\nPid:"), NULL, 10);
   return number > 1 ? (pid_t)number : 0;
 }
@@ -32,7 +32,7 @@ static bool thread_reads(int pid, const char *thread, const struct stat *termina
   char path[PATH_BYTES], text[256];
   struct stat facts;
   snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", pid, thread);
-  if (!process_read_file(path, text, sizeof text)) return false;
+  if (process_read_file(path, text, sizeof text) == 0) return false;
   char *rest;
   long call = strtol(text, &rest, 10);
   if (rest == text || (call != SYS_read && call != SYS_readv)) return false;
@@ -52,21 +52,11 @@ static bool process_reads(int pid, const struct stat *terminal) {
 }
 
 /* Fields 4 and 5 of /proc/PID/stat; the name in field 2 may hold anything. */
-static bool read_place(int pid, long *parent, long *group) {
+bool process_place(pid_t pid, struct process_place *out) {
   char path[PATH_BYTES], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  const char *end = process_read_file(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-  return end != NULL && sscanf(end, ") %*c %ld %ld", parent, group) == 2;
-}
-
-static long group_of(int pid) {
-  long parent, group;
-  return read_place(pid, &parent, &group) ? group : -1;
-}
-
-pid_t process_parent(pid_t pid) {
-  long parent, group;
-  return read_place(pid, &parent, &group) ? (pid_t)parent : 0;
+  const char *end = process_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+  return end != NULL && sscanf(end, ") %*c %d %d", &out->parent, &out->group) == 2;
 }
 
 bool process_group_reads(int pidfd, int terminal) {
@@ -77,7 +67,8 @@ bool process_group_reads(int pidfd, int terminal) {
   if (proc == NULL) return false;
   for (struct dirent *entry; !reads && (entry = readdir(proc)) != NULL;) {
     int pid = (int)strtol(entry->d_name, NULL, 10);
-    reads = pid > 0 && group_of(pid) == group && process_reads(pid, &facts);
+    struct process_place place;
+    reads = pid > 0 && process_place(pid, &place) && place.group == group && process_reads(pid, &facts);
   }
   closedir(proc);
   return reads;

@@ -13,10 +13,9 @@
 #include "client_messages.h"
 #include "client_open.h"
 #include "client_process.h"
-#include "client_socket.h"
 #include "shim.h"
 
-enum { DEEPEST_ANCESTOR = 4096 };
+enum { DEEPEST_ANCESTOR = 4096, COMMAND_BYTES = 8192 };
 static const char own_name[] = "runner-exec", default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
 static bool is_same_file(const char *path, const char *other) {
@@ -45,12 +44,29 @@ bool shim_serves_holdfast(char **argv) {
   return argv[0] != NULL && argv[1] != NULL && is_same_file(argv[1], project_tool(tool));
 }
 
-/* A target stays below the agent, however it was started: the agent takes in the orphans of its session. */
-bool shim_is_inside(int socket) {
-  pid_t agent = socket_peer_pid(socket), at = getppid();
-  if (agent <= 0) return false; /* of a pid namespace that we do not see into */
-  for (int depth = 0; at > 1 && depth < DEEPEST_ANCESTOR; depth++, at = process_parent(at))
-    if (at == agent) return true;
+/* The agent's own command line ends in "__runner-agent", what its files begin with, and a number (enter.c). */
+static bool is_agent_of(pid_t pid, const char *id) {
+  static const char marker[] = "__runner-agent";
+  char path[64], words[COMMAND_BYTES];
+  snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+  size_t length = process_read_file(path, words, sizeof words), at = 0;
+  while (at < length && strcmp(words + at, marker) != 0) at += strlen(words + at) + 1;
+  at += sizeof marker;
+  return at < length && strcmp(shim_base(words + at), id) == 0;
+}
+
+/* A target stays below its agent, however it was started: the agent takes in the orphans of its session. The session is not asked, since
+ * a target need not know its runtime directory, and would open another one in another. Where no agent is seen (another pid namespace)
+ * the session runs the tool, and passes over this shim. */
+bool shim_is_inside(const char *id) {
+  pid_t at = getppid();
+  for (int depth = 0; at > 1 && depth < DEEPEST_ANCESTOR; depth++) {
+    struct process_place place;
+    if (!process_place(at, &place)) return false;
+    /* The agent leads its group. */
+    if (place.group == at && is_agent_of(at, id)) return true;
+    at = place.parent;
+  }
   return false;
 }
 

@@ -10,8 +10,8 @@ const char *shim_tool(char **argv);
 /* Whether the words behind it run `holdfast` itself, as its first line does when 'node' is a shim: that is to enter no session. */
 bool shim_serves_holdfast(char **argv);
 
-/* Whether we run inside the session whose agent is at the other end of `socket`: then its environment is ours already. */
-bool shim_is_inside(int socket);
+/* Whether we run inside the session whose files begin with `id`, in whichever runtime directory: then its environment is ours already. */
+bool shim_is_inside(const char *id);
 
 /* Becomes the next program called `tool` on our own PATH, with all that was given to us. Returns only when there is none: the
  * status to exit with, after it was said. `why`: why no session took it, for that message. */

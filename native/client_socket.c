@@ -33,12 +33,6 @@ int socket_peer_uid(int fd, uid_t *uid) {
   return 0;
 }
 
-pid_t socket_peer_pid(int fd) {
-  struct ucred peer;
-  socklen_t length = sizeof peer;
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ? 0 : peer.pid;
-}
-
 ssize_t socket_send(int fd, const void *data, size_t bytes, const int *fds, size_t fd_count) {
   union {
     struct cmsghdr align;

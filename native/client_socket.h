@@ -14,9 +14,6 @@ int socket_connect(int fd, const char *path);
 /* Effective user id of whoever listens on the other side. */
 int socket_peer_uid(int fd, uid_t *uid);
 
-/* Its process id as seen from here; 0: not seen, or it cannot be told. */
-pid_t socket_peer_pid(int fd);
-
 /* Bytes sent, or -errno. Descriptors go with the first byte and stay the caller's. */
 ssize_t socket_send(int fd, const void *data, size_t bytes, const int *fds, size_t fd_count);
 

@@ -30,7 +30,7 @@ async function project(): Promise<{ directory: string; session: Session }> {
 
 /** Runs it as a shell would that finds it on the PATH. */
 async function call(name: string, args: readonly string[], options: RunOptions): Promise<[number | null, string, string]> {
-  const { code, stdout, stderr } = await holdfast.run(['sh', '-c', '"$0" "$@"', name, ...args], {
+  const { code, stdout, stderr } = await holdfast.run(['/bin/sh', '-c', '"$0" "$@"', name, ...args], {
     ...options,
     env: { PATH: path, ...options.env },
   });
@@ -70,15 +70,16 @@ describe('a shim', () => {
   });
 
   it('steps aside inside the session, so that what its caller has set is there', async () => {
-    const { session } = await project();
-    expect(await session.exec(['sh', '-c', 'OWN=mine tool x'], { env: { PATH: path } })).toMatchObject({
+    const { directory: cwd, session } = await project();
+    // The session's runtime directory is not known in there: another session of the same project could be opened in another one.
+    expect(await session.exec(['sh', '-c', 'OWN=mine tool x'], { cwd })).toMatchObject({
       code: 3,
       stdout: Buffer.from('inner tool held=yes own=mine args=x\n'),
     });
     // Below a group, a session and a parent of its own, too.
     const lost = 'setsid sh -c \'(OWN=far tool y >"$0" 2>&1; echo done >>"$0") & exit\' "$0"; exit 0';
     const file = join(holdfast.folder(), 'far');
-    await session.exec(['sh', '-c', lost, file]);
+    await session.exec(['sh', '-c', lost, file], { cwd });
     await expect
       .poll(() => existsSync(file) && holdfast.run(['cat', file]).then(({ stdout }) => `${stdout}`), { timeout: 20_000 })
       .toBe('inner tool held=yes own=far args=y\ndone\n');
