@@ -57,7 +57,7 @@ for part in "${parts[@]}"; do
       HOLDFAST_CLIENT_CC="cc $plain $all" sh scripts/build-client.sh dist/runner-exec
       node scripts/build.mjs cli library
       # Not those that compare with musl's words, set address space limits, spoil LD_LIBRARY_PATH or start thousands of programs.
-      node node_modules/vitest/vitest.mjs run --project e2e test/e2e/{descriptors,endings,signals,jobserver,jobs,interop,containment}.test.ts
+      node node_modules/vitest/vitest.mjs run --project e2e test/e2e/{descriptors,endings,signals,jobserver,jobs,interop,containment,shims}.test.ts
       ;;
     *)
       echo "sanitize: no such part '$part'; there are c, unit and e2e" >&2
