@@ -30,16 +30,29 @@ static bool is_of_the_shell(const char *name) {
   return false;
 }
 
-static int say_not_found(const char *name, const struct session *session, bool shim) {
+/* Then the session's PATH is not the one that was searched. */
+static bool says_of_path(const struct options *options) {
+  bool says = options->exact;
+  for (size_t i = 0; i < options->env_count; i++) {
+    const struct env_option *each = &options->env[i];
+    if (each->kind == ENV_PATH_PREPEND) says = true;
+    else if (each->kind == ENV_SET) says = says || strncmp(each->text, "PATH=", 5) == 0;
+    else says = says || strcmp(each->text, "PATH") == 0;
+  }
+  return says;
+}
+
+static int say_not_found(const char *name, const struct session *session, const struct options *options) {
   char hint[TEXT_BYTES];
   if (strchr(name, '/') != NULL) {
     say("a path with a slash is taken from the command's working directory", "cannot run '%s': no such file", name);
     return EXIT_NOT_FOUND;
   }
-  if (shim) snprintf(hint, sizeof hint, "the environment has to bring it: a session passes over shims; 'holdfast shim remove DIR %.200s' takes this one away", name);
+  if (options->shim != NULL) snprintf(hint, sizeof hint, "the environment has to bring it: a session passes over shims; 'holdfast shim remove DIR %.200s' takes this one away", name);
   else if (is_of_the_shell(name)) snprintf(hint, sizeof hint, "it is a shell builtin: run it as sh -c '%s ...', or bash -c", name);
-  else if (session->kind == SESSION_SOCKET) snprintf(hint, sizeof hint, "'-- printenv PATH' shows that PATH; a shell function needs bash -c");
-  else snprintf(hint, sizeof hint, "'holdfast explain %.300s PATH' shows that PATH and where it came from; a shell function needs bash -c", session->name);
+  else if (session->kind == SESSION_SOCKET) snprintf(hint, sizeof hint, "'-- printenv PATH' shows that PATH");
+  else if (says_of_path(options)) snprintf(hint, sizeof hint, "'holdfast explain %.300s PATH', with the options of this command, shows that PATH and where it came from", session->name);
+  else snprintf(hint, sizeof hint, "'holdfast explain %.300s PATH' shows that PATH and where it came from", session->name);
   say(hint, "cannot run '%s': not found on the PATH of session '%s'", name, session->name);
   return EXIT_NOT_FOUND;
 }
@@ -109,7 +122,7 @@ int say_not_started(const struct wire_agent_frame *answer, const struct session 
   text_of(answer->not_started.subject, subject);
   switch (answer->not_started.step) {
   case STEP_PROGRAM:
-  case STEP_EXEC: return error == ENOENT || error == ENOTDIR ? say_not_found(name, session, options->shim != NULL) : say_not_runnable(name, error);
+  case STEP_EXEC: return error == ENOENT || error == ENOTDIR ? say_not_found(name, session, options) : say_not_runnable(name, error);
   case STEP_FUNCTION: return say_function(name, subject, session);
   case STEP_INTERPRETER: return say_interpreter(name, subject, error);
   default: return say_step(answer->not_started.step, name, subject, error);

@@ -213,9 +213,14 @@ class RunnerExec {
       command: toText(this.#options.command[0] ?? ''),
       timeoutText: this.#options.timeoutText,
       pid: this.#relay?.spawned?.pid,
+      saysOfPath: saysOfPath(this.#options),
       isDirectory: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
     };
   }
+}
+
+function saysOfPath({ exact, env }: RunnerOptions): boolean {
+  return exact || env.some((option) => option.kind === 'path-prepend' || option.name === 'PATH');
 }
 
 function labelOf(selection: Selection): string {

@@ -32,6 +32,8 @@ export interface Asked {
   readonly timeoutText: string;
   /** The target's, when it was started. */
   readonly pid: number | undefined;
+  /** It says something of PATH itself, so that the session's is not the one that was searched. */
+  readonly saysOfPath?: boolean;
   /** Whether a path, as the client sees it, is a directory: good for a better word, and for no more. */
   isDirectory(path: string): boolean;
 }
@@ -126,7 +128,7 @@ function exitOfNotStarted(outcome: NotStartedOutcome, asked: Asked): Exit {
   }
 }
 
-function notFound({ command, session, isSocket }: Asked): Exit {
+function notFound({ command, session, isSocket, saysOfPath }: Asked): Exit {
   if (command.includes('/')) {
     return ours(
       EXIT_NOT_FOUND,
@@ -137,8 +139,8 @@ function notFound({ command, session, isSocket }: Asked): Exit {
   const hint = SHELL_WORDS.has(command)
     ? `it is a shell builtin: run it as sh -c '${command} ...', or bash -c`
     : isSocket
-      ? "'-- printenv PATH' shows that PATH; a shell function needs bash -c"
-      : `'holdfast explain ${session.slice(0, 300)} PATH' shows that PATH and where it came from; a shell function needs bash -c`;
+      ? "'-- printenv PATH' shows that PATH"
+      : `'holdfast explain ${session.slice(0, 300)} PATH'${saysOfPath === true ? ', with the options of this command,' : ''} shows that PATH and where it came from`;
   return ours(EXIT_NOT_FOUND, `cannot run '${command}': not found on the PATH of session '${session}'`, hint);
 }
 

@@ -28,7 +28,9 @@ export function failureOf(outcome: Outcome, spec: FailedSpec, definition: Sessio
 type NotStarted = Extract<Outcome, { kind: 'notStarted' }>;
 
 function isUnfound(outcome: Outcome): outcome is NotStarted {
-  return outcome.kind === 'notStarted' && codeOf(outcome) === 'PROGRAM_NOT_FOUND' && outcome.searched.length > 0;
+  return (
+    outcome.kind === 'notStarted' && outcome.step !== 'FUNCTION' && codeOf(outcome) === 'PROGRAM_NOT_FOUND' && outcome.searched.length > 0
+  );
 }
 
 const ENOENT = 2;
@@ -43,6 +45,7 @@ function codeOf(outcome: Exclude<Outcome, { kind: 'exited' | 'signaled' }>): Hol
     case 'notStarted':
       switch (outcome.step) {
         case 'PROGRAM':
+        case 'FUNCTION':
         case 'EXEC':
         case 'INTERPRETER':
           return outcome.errno === ENOENT || outcome.errno === ENOTDIR ? 'PROGRAM_NOT_FOUND' : 'PROGRAM_NOT_RUNNABLE';

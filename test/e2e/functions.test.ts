@@ -109,6 +109,24 @@ describe.each([
     expect(await run('snap', 'nothing')).toEqual([127, expect.stringContaining("not found on the PATH of session 'snap'")]);
   });
 
+  it('was looked up on a PATH of which it is said how to see it', async () => {
+    await holdfast.open('web');
+    const shown = "'holdfast explain web PATH' shows that PATH and where it came from\n";
+    const withOptions = "'holdfast explain web PATH', with the options of this command, shows that PATH and where it came from\n";
+    for (const [flags, hint] of [
+      [[], shown],
+      [['-e', 'XPATH=/a', '--pass-env', 'HOME', '--unset', 'A'], shown],
+      [['-e', 'PATH=/a'], withOptions],
+      [['--unset', 'PATH'], withOptions],
+      [['--pass-env', 'PATH'], withOptions],
+      [['--path-prepend', '/a'], withOptions],
+      [['--exact'], withOptions],
+    ] as const) {
+      const message = "runner-exec: cannot run 'no-such': not found on the PATH of session 'web'; hint: ";
+      expect(await run('web', 'no-such', [...flags])).toEqual([127, `${message}${hint}`]);
+    }
+  });
+
   it('is nothing on the host, or a word of the shell', async () => {
     expect(await holdfast.holdfast(['open', 'host', '--mode', 'host'])).toMatchObject({ code: 0 });
     await holdfast.adopt('host');
