@@ -11,6 +11,7 @@ import { nodeCaller, openCurrentDirectory } from './caller.js';
 import { connectWhenFree, readPassNames, type SessionAddress } from './connect.js';
 import { Conversation, type ConversationRequest, type Result } from './conversation.js';
 import { linesOf } from './lines.js';
+import { ReopenError } from './refusal.js';
 import { buildRequest, encodeRequest, type RunSpec } from './request.js';
 import { type StderrOf, type StdinOf, type StdioOption, type StdoutOf, TargetStdio } from './stdio.js';
 
@@ -78,15 +79,29 @@ export interface RunHandle<S extends StdioOption = StdioOption> extends PromiseL
  */
 export function run<const S extends StdioOption = 'pipe'>(options: RunOptions<S>, address: SessionAddress): RunHandle<S>;
 export function run(options: RunOptions, address: SessionAddress): RunHandle {
-  return new Run(options, address);
+  return new Run(options, address, undefined);
+}
+
+/** As `run`, by who can open the session again where it has to be before a command can run in it. */
+export function runFresh(options: RunOptions, address: SessionAddress, reopen: () => Promise<unknown>): RunHandle {
+  return new Run(options, address, reopen);
 }
 
 const MAX_SIGNAL = 64;
+
+/** Ways to send a request once more, each of them once. */
+interface Again {
+  /** With what a wrapper needs. */
+  readonly withCaller: (() => void) | undefined;
+  /** To the session that has been opened again. */
+  readonly whenFresh: (() => void) | undefined;
+}
 
 class Run implements RunHandle {
   readonly outcome: Promise<Outcome>;
   stdin: Writable | undefined;
   readonly #options: RunOptions;
+  readonly #reopen: (() => Promise<unknown>) | undefined;
   #stdio: TargetStdio | undefined;
   #resolve: (outcome: Outcome) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -104,8 +119,9 @@ class Run implements RunHandle {
   /** Made when asked for: most callers never do. */
   #pid: { readonly promise: Promise<number | undefined>; readonly resolve: (pid: number | undefined) => void } | undefined;
 
-  constructor(options: RunOptions, address: SessionAddress) {
+  constructor(options: RunOptions, address: SessionAddress, reopen: (() => Promise<unknown>) | undefined) {
     this.#options = options;
+    this.#reopen = reopen;
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -206,7 +222,7 @@ class Run implements RunHandle {
       if (directory !== undefined) closeFd(directory);
       directory = undefined;
     };
-    const send = (hasCaller: boolean): void => {
+    const send = (hasCaller: boolean, isFresh: boolean): void => {
       const request = buildRequest(this.#options, {
         caller: nodeCaller(),
         numbers: stdio.numbers,
@@ -221,16 +237,25 @@ class Run implements RunHandle {
       const fds = directory === undefined ? stdio.fds : [...stdio.fds, directory];
       this.#stopConnecting = connectWhenFree(
         address,
-        (socket) => this.#converse(socket, { frame, fds, detach: false, session: address.label }, hasCaller ? undefined : () => send(true)),
+        (socket) =>
+          this.#converse(
+            socket,
+            { frame, fds, detach: false, session: address.label },
+            {
+              withCaller: hasCaller ? undefined : () => send(true, isFresh),
+              whenFresh: isFresh || this.#reopen === undefined ? undefined : () => send(hasCaller, true),
+            },
+          ),
         (error) => this.#fail(error),
       );
     };
-    send(false);
+    send(false, false);
   }
 
-  /** @param sendCaller sends the request again with what a wrapper needs; absent when it has been sent. */
-  #converse(socket: number, request: ConversationRequest, sendCaller: (() => void) | undefined): void {
+  #converse(socket: number, request: ConversationRequest, again: Again): void {
     this.#conversation = new Conversation(socket, request, {
+      onNotice: ({ message }) =>
+        process.emitWarning(message, { code: 'HOLDFAST_STALE', detail: 'refresh() of the session enters it again' }),
       onQueued: () => this.#release(),
       onSpawned: (spawned) => {
         this.#release();
@@ -239,13 +264,23 @@ class Run implements RunHandle {
       },
       onEnd: (result) => this.#end(result),
       onFailure: (error) => {
-        const isUnstarted = error.code === 'CALLER_NEEDED' || error.code === 'SESSION_STOPPING';
+        const isStale = error instanceof ReopenError;
+        const isUnstarted = isStale || error.code === 'CALLER_NEEDED' || error.code === 'SESSION_STOPPING';
         if (this.#cancelled !== undefined && isUnstarted) this.#fail(this.#cancelled.reason);
-        else if (error.code === 'CALLER_NEEDED' && sendCaller !== undefined) this.#sendAgain(sendCaller);
+        else if (error.code === 'CALLER_NEEDED' && again.withCaller !== undefined) this.#sendAgain(again.withCaller);
+        else if (isStale && again.whenFresh !== undefined) this.#reopenFirst(again.whenFresh);
         else this.#fail(error);
       },
     });
     for (const signal of this.#early ?? []) this.#conversation.signal(signal);
+  }
+
+  #reopenFirst(send: () => void): void {
+    this.#conversation = undefined;
+    const sendUnlessOver = (): void => {
+      if (!this.#settled) this.#sendAgain(send);
+    };
+    this.#reopen?.().then(sendUnlessOver, (error: unknown) => this.#fail(error));
   }
 
   #sendAgain(send: () => void): void {

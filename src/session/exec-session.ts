@@ -80,6 +80,13 @@ export interface ExecSession {
    */
   baseEnv(): Promise<Readonly<Record<string, string>> | undefined>;
   describe(): SessionDescription;
+  /**
+   * Enters the environment again where a file that it was made of has changed, once nothing runs in it any more; resolves with whether it
+   * was. `run` does so by itself where `onStale` is `'reopen'`; a prepared command cannot, since the session is this program's.
+   *
+   * @throws {HoldfastError} as `openSession`; `UNSUPPORTED` while other sessions lie on top of it.
+   */
+  refresh(): Promise<boolean>;
   /** One value for what commands find here, to be part of the key of what they make. @throws {HoldfastError} as `baseEnv`. */
   fingerprint(): Promise<SessionFingerprint>;
   /**

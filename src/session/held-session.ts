@@ -2,7 +2,7 @@
 // prepared, and nothing else here: all of them have an agent.
 
 import type { SessionAddress } from '../client/connect.js';
-import { type RunHandle, type RunOptions, run } from '../client/run.js';
+import { type RunHandle, type RunOptions, runFresh } from '../client/run.js';
 import type { StdioOption } from '../client/stdio.js';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
@@ -14,10 +14,11 @@ import type { SessionDefinition } from './definition.js';
 import type { CommandSpec, ExecSession, PreparedCommand, SessionCaps, SessionDescription, SessionMode } from './exec-session.js';
 import { failureOf } from './failure.js';
 import type { Identity } from './identity.js';
-import type { Ownership } from './ownership.js';
+import { Ownership } from './ownership.js';
 import { prepareForClient, prepareOnHost } from './prepare.js';
 import { type Dependent, dependOnProcess, type Leaving } from './process-end.js';
 import { findRecordLeniently } from './record.js';
+import { reopenSession } from './reopen.js';
 import { fingerprintSession, type SessionFingerprint } from './session-fingerprint.js';
 
 const ANSWER_MS = 10_000;
@@ -42,6 +43,10 @@ export class HeldSession implements ExecSession, Dependent {
   readonly #facts: HeldFacts;
   readonly #address: SessionAddress;
   readonly #layers = new Set<HeldSession>();
+  #ownership: Ownership | undefined;
+  #agentPid: number;
+  #refreshing: Promise<boolean> | undefined;
+  readonly #closing = new AbortController();
   #baseEnv: Promise<Readonly<Record<string, string>> | undefined> | undefined;
   #teardown: Promise<void> | undefined;
   #forget: () => void = () => {};
@@ -49,6 +54,8 @@ export class HeldSession implements ExecSession, Dependent {
   constructor(facts: HeldFacts) {
     const { definition, socket, ownership, base } = facts;
     this.#facts = facts;
+    this.#ownership = ownership;
+    this.#agentPid = facts.agentPid;
     this.name = definition.name;
     this.mode = definition.mode;
     this.caps = {
@@ -72,7 +79,7 @@ export class HeldSession implements ExecSession, Dependent {
 
   run<const S extends StdioOption = 'pipe'>(options: RunOptions<S>): RunHandle<S>;
   run(options: RunOptions): RunHandle {
-    return run(this.mode === 'host' ? onHost(options) : options, this.#address);
+    return runFresh(this.mode === 'host' ? onHost(options) : options, this.#address, () => this.refresh());
   }
 
   baseEnv(): Promise<Readonly<Record<string, string>> | undefined> {
@@ -85,14 +92,31 @@ export class HeldSession implements ExecSession, Dependent {
   }
 
   describe(): SessionDescription {
-    const { definition, entry, socket, agentPid, ownership, base } = this.#facts;
+    const { definition, entry, socket, base } = this.#facts;
     const { name, mode, directory } = definition;
-    const owned = ownership !== undefined;
-    return { name, mode, directory, entry, socket, agentPid, owned, ...(base === undefined ? {} : { base: base.describe() }) };
+    const owned = this.#ownership !== undefined;
+    return {
+      name,
+      mode,
+      directory,
+      entry,
+      socket,
+      agentPid: this.#agentPid,
+      owned,
+      ...(base === undefined ? {} : { base: base.describe() }),
+    };
   }
 
   failureOf(outcome: Outcome, spec: Pick<RunOptions, 'program' | 'env' | 'pathPrepend' | 'exact'>): HoldfastError | undefined {
     return failureOf(outcome, spec, this.#facts.definition);
+  }
+
+  refresh(): Promise<boolean> {
+    if (this.#teardown !== undefined) return Promise.reject(this.#gone());
+    this.#refreshing ??= this.#enterAgain().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
   }
 
   teardown(): Promise<void> {
@@ -125,13 +149,13 @@ export class HeldSession implements ExecSession, Dependent {
 
   async end(): Promise<void> {
     // Why it could not be closed is told to whoever called teardown(), if anybody did; the agent ends without us all the same.
-    await this.teardown().catch(() => this.#facts.ownership?.giveUp());
+    await this.teardown().catch(() => this.#ownership?.giveUp());
   }
 
   drop(): readonly Leaving[] {
-    const { ownership, socket } = this.#facts;
+    const ownership = this.#ownership;
     if (ownership === undefined) return [];
-    const record = findRecordLeniently(socket.replace(/\.sock$/, '.json'));
+    const record = findRecordLeniently(this.#facts.socket.replace(/\.sock$/, '.json'));
     ownership.giveUp();
     const agent = { pid: ownership.agentPid, startTicks: ownership.agentStartTicks };
     if (record?.launcherPid === undefined) return [agent];
@@ -139,15 +163,35 @@ export class HeldSession implements ExecSession, Dependent {
   }
 
   async #close(): Promise<void> {
-    const { ownership, base } = this.#facts;
+    const { base } = this.#facts;
     try {
+      this.#closing.abort();
+      await this.#refreshing?.catch(() => undefined);
       await Promise.all([...this.#layers].map((layer) => layer.teardown()));
-      if (ownership !== undefined) await closeUnlessGone(this.name);
+      if (this.#ownership !== undefined) await closeUnlessGone(this.name);
     } finally {
-      ownership?.giveUp();
+      this.#ownership?.giveUp();
       this.#forget();
       base?.release(this);
     }
+  }
+
+  async #enterAgain(): Promise<boolean> {
+    const { definition } = this.#facts;
+    if (this.#layers.size > 0) {
+      throw new HoldfastError('UNSUPPORTED', `session '${this.name}' cannot be entered again while others lie on top of it`, {
+        hint: 'tear those down first',
+      });
+    }
+    const owned = this.#ownership !== undefined;
+    const { opened } = await reopenSession(definition, { ifStale: true, ownsProcess: false, owned, signal: this.#closing.signal });
+    if (!opened) return false;
+    this.#baseEnv = undefined;
+    if (this.#ownership === undefined) return true;
+    this.#ownership.giveUp();
+    this.#ownership = await Ownership.take(this.#address);
+    this.#agentPid = this.#ownership.agentPid;
+    return true;
   }
 
   async #readBaseEnv(): Promise<Readonly<Record<string, string>> | undefined> {

@@ -440,6 +440,51 @@ describe('an opening', () => {
   });
 });
 
+describe('a session whose inputs have changed', () => {
+  const project = (): { cwd: string; change: () => void } => {
+    const cwd = holdfast.folder();
+    const write = (text: string): void => writeFileSync(join(cwd, 'version'), text);
+    write('one');
+    writeFileSync(join(cwd, 'env.sh'), 'export VERSION=$(cat version)\n');
+    return { cwd, change: () => write('two') };
+  };
+  const version = async (session: ExecSession): Promise<string> =>
+    await text(session.run({ program: 'printenv', args: ['VERSION'] }).stdout);
+
+  it('is entered again by the next run, once, where it is to be', async () => {
+    const { cwd, change } = project();
+    await within({ source: 'env.sh', cwd, inputs: ['version'], onStale: 'reopen' }, async (session) => {
+      const { agentPid } = session.describe();
+      expect(await version(session)).toBe('one\n');
+      change();
+      expect(await Promise.all([version(session), version(session), version(session)])).toEqual(['two\n', 'two\n', 'two\n']);
+      expect(isAlive(agentPid)).toBe(false);
+      expect(isAlive(session.describe().agentPid)).toBe(true);
+      expect((await session.baseEnv())?.['VERSION']).toBe('two');
+    });
+  });
+
+  it('is entered again when that is asked for, and not before', async () => {
+    const { cwd, change } = project();
+    await within({ source: 'env.sh', cwd, inputs: ['version'] }, async (session) => {
+      expect(await session.refresh()).toBe(false);
+      change();
+      expect(await version(session)).toBe('one\n');
+      expect([await session.refresh(), await version(session)]).toEqual([true, 'two\n']);
+      const { program, args, env } = session.prepare({ program: 'printenv', args: ['VERSION'] });
+      expect((await holdfast.run([program, ...args], { env })).stdout.toString()).toBe('two\n');
+    });
+  });
+
+  it('refuses, where that is wanted', async () => {
+    const { cwd, change } = project();
+    await within({ source: 'env.sh', cwd, inputs: ['version'], onStale: 'refuse' }, async (session) => {
+      change();
+      await expect(session.run({ program: 'true' }).outcome).rejects.toMatchObject({ code: 'STALE' });
+    });
+  });
+});
+
 describe('a session that somebody else opened', () => {
   it('is used, and left open', async () => {
     const theirs = await holdfast.open('theirs', { script: 'export HELD=theirs' });

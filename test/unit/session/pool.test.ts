@@ -56,6 +56,7 @@ class Openings {
       caps: { pty: true, maxConcurrent: this.maxConcurrent, identity: { kind: 'asserted', by: 'the test' } },
       prepare: unused,
       fingerprint: unused,
+      refresh: unused,
       run: unused,
       baseEnv: unused,
       failureOf: unused,
