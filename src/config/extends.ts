@@ -6,9 +6,10 @@ import { dirname, resolve } from 'node:path';
 
 import { HoldfastError } from '../errors.js';
 import { findContradiction } from './contradiction.js';
-import { type ConfigFile, readConfigFile } from './file.js';
+import { type ConfigFile, parseConfig, readConfigFile, readConfigText } from './file.js';
 import { findNearest } from './nearest.js';
 import { overlay } from './overlay.js';
+import { isRunnerJson } from './runner-json.js';
 import type { SessionSettings } from './schema.js';
 
 /** Deeper than anybody can follow by eye. */
@@ -101,19 +102,22 @@ function follow(link: Link, target: string): Link {
 
 function readTarget(link: Link, path: string): ConfigFile {
   try {
-    return readConfigFile(path);
+    const text = readConfigText(path);
+    if (!isRunnerJson(path, text)) return parseConfig(path, text);
   } catch (error) {
     // What is wrong inside the other file is told with the line there.
     if (!(error instanceof HoldfastError) || error.code !== 'CONFIG_UNREADABLE') throw error;
     const hint = 'a file is relative to the one that names it; the session of a file is FILE, another one in it FILE#NAME';
     throw fault(link, `'extends': ${error.message}`, hint);
   }
+  const hint = "only what a holdfast.toml declares can be extended: 'holdfast open NAME --config FILE' opens a runner.json";
+  throw fault(link, `'extends' names '${path}', which is a runner.json`, hint);
 }
 
-/** `[FILE][#[NAME]]`; without `#`, what has a slash or ends in `.toml` is a file. */
+/** `[FILE][#[NAME]]`; without `#`, what has a slash or the ending of a file is a file. */
 function parseTarget(target: string): { path: string | undefined; name: string | undefined } {
   const hash = target.indexOf('#');
-  if (hash === -1) return /\/|\.toml$/.test(target) ? { path: target, name: undefined } : { path: undefined, name: target };
+  if (hash === -1) return /\/|\.(toml|json)$/.test(target) ? { path: target, name: undefined } : { path: undefined, name: target };
   return { path: target.slice(0, hash) || undefined, name: target.slice(hash + 1) || undefined };
 }
 

@@ -43,7 +43,7 @@ const CONFIG_KEYS: Readonly<Record<RunnerName, Readonly<Record<string, keyof Ses
 };
 
 export function isRunnerJson(path: string, text: string): boolean {
-  return path.endsWith('.json') || /^\s*\{/.test(text);
+  return path.endsWith('.json') || /^\ufeff?\s*\{/.test(text);
 }
 
 /**
@@ -122,7 +122,8 @@ class Source {
   parse(): Record<string, unknown> {
     let document: unknown;
     try {
-      document = JSON.parse(this.#text);
+      // Some editors begin a file with a mark of its encoding.
+      document = JSON.parse(this.#text.replace(/^\ufeff/, ''));
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause);
       const at = /position (\d+)/.exec(message)?.[1];

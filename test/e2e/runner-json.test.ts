@@ -51,6 +51,11 @@ const KINDS: Record<string, { runner: RunnerJson['runner']; args: (directory: st
     args: () => [...FLAGS, '--source-command', 'cat', '--source-command', 'env.sh'],
   },
   'the host': { runner: 'wrap', args: () => [...FLAGS, '--mode', 'host'] },
+  'a prefix': { runner: 'wrap', args: () => [...FLAGS, '--mode', 'wrap', '--prefix', 'env', '--prefix', 'GREETING=hi'] },
+  'a prefix that is told of variables': {
+    runner: 'wrap',
+    args: () => [...FLAGS, '--mode', 'wrap', '--prefix', 'env', '--prefix', 'GREETING=hi', '--env-style', 'env-command'],
+  },
   'a snapshot': { runner: 'wrap', args: () => [...FLAGS, '--mode', 'snapshot', '--source', 'env.sh'] },
 };
 

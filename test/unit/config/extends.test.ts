@@ -146,6 +146,14 @@ describe('an extends that is wrong', () => {
     });
   });
 
+  it('names a runner.json', () => {
+    file('holdfast.toml', '[session]\nextends = "runner.json"\n');
+    file('runner.json', '{ "version": 1 }');
+    expect(failure(() => settle('holdfast.toml'))).toMatchObject({
+      message: `${root}/holdfast.toml:2: 'extends' names '${root}/runner.json', which is a runner.json`,
+    });
+  });
+
   it('goes round, also through files and links', () => {
     file('holdfast.toml', '[sessions.a]\nextends = "b"\n[sessions.b]\nextends = "a"\n[session]\nextends = "link/other.toml"\n');
     expect(failure(() => settle('holdfast.toml', 'a'))).toMatchObject({

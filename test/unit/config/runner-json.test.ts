@@ -61,6 +61,12 @@ describe('a runner.json', () => {
     expect(read({ ...head, runner: 'wrap', config: { env: { A: '1' } } }).settings).toEqual(settings);
   });
 
+  it('may begin with a mark of its encoding', () => {
+    const marked = `\ufeff${JSON.stringify({ ...head, runner: 'local' })}`;
+    expect(isRunnerJson('runner', marked)).toBe(true);
+    expect(read(marked).settings.mode).toBe('host');
+  });
+
   it('of runner "local" is the host', () => {
     const local = { settings: { mode: 'host', identity: 'devenv:9f2c' }, directory: '/tools' };
     expect(read({ ...head, runner: 'local' })).toEqual(local);
