@@ -21,7 +21,7 @@ const LAST_SPARE_FD = 9;
 export type Reached = 'yes' | 'no' | 'unknown' | 'wrapper-fails';
 
 /** Looks for a line, and, where it is missing, whether one can be written. */
-const LOOK_SCRIPT = `grep -qx -e "$2" "$1" 2>&- && exit ${REACHED}
+const LOOK_SCRIPT = `grep -qsx -e "$2" "$1" && exit ${REACHED}
 { echo look >>"$1"; } 2>&- && exit ${NOT_REACHED}
 exit 12`;
 

@@ -10,7 +10,7 @@ import { AgentFrozenError, ask } from './control.js';
 import { endHeld, HELD_END_MS } from './held-end.js';
 import { endLauncher, isGone } from './launcher-end.js';
 import { findPlace, type SessionPlace } from './place.js';
-import { findRecordLeniently } from './record.js';
+import { findRecordLeniently, type SessionRecord } from './record.js';
 import { type SessionLock, waitForLock } from './session-lock.js';
 
 const SIGCONT = 18;
@@ -19,6 +19,8 @@ const ANSWER_MS = 2_000;
 const AGENT_MS = 5_000;
 /** For a launcher's exit trap. */
 const LAUNCHER_MS = 10_000;
+/** A wrapper that no longer works is waited for twice, and what is behind it is looked for on this host (src/agent/far-side.ts). */
+const FAR_SIDE_MS = 30_000;
 /** An opening that is under way is waited for this long. */
 const LOCK_MS = 30_000;
 
@@ -66,14 +68,18 @@ export async function endSession(place: SessionPlace, options: CloseOptions): Pr
   const agent = await stopAgent(place.name, options);
   if (agent === undefined && record === undefined) return false;
   const graceMs = options.graceMs ?? record?.definition.killGraceMs ?? 0;
-  if (agent !== undefined)
-    await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS + (record?.held === undefined ? 0 : HELD_END_MS) : 0);
+  if (agent !== undefined) await waitForAgent(agent, agent.willStop ? graceMs + AGENT_MS + elsewhereMs(record) : 0);
   if (record !== undefined) {
     await endLauncher(record, place.shown.stem, LAUNCHER_MS);
     await endHeld(record, place.files.keep);
   }
   place.clear();
   return true;
+}
+
+/** What the agent has to end elsewhere takes its time. */
+function elsewhereMs(record: SessionRecord | undefined): number {
+  return (record?.held === undefined ? 0 : HELD_END_MS) + (record?.definition.wrap?.farSide === 'marker' ? FAR_SIDE_MS : 0);
 }
 
 interface AskedAgent extends ProcessFacts {
