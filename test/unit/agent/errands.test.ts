@@ -83,7 +83,7 @@ describe('the far side', () => {
 
   it('is looked for on this host when the wrapper fails', async () => {
     const mark = marker();
-    const pid = await sleeper(mark);
+    await sleeper(mark);
     const side = far({ prefix: ['false'] }, mark);
     expect(await side.signal(0xffff)).toBe('nobody');
     expect(await side.end(1_000)).toBe('done');
