@@ -375,6 +375,17 @@ describe('what is not an ending of the command’s own', () => {
     });
   });
 
+  it.each([
+    ['session', 'and no program'],
+    ['snapshot', 'a snapshot keeps variables alone'],
+  ] as const)('is no program that was not found, but a function of the environment, in mode %s', async (mode, why) => {
+    await within({ ...HELD(), mode }, async (session) => {
+      const error = session.failureOf(await session.run({ program: 'greet', stdio: 'ignore' }), { program: 'greet' });
+      expect([error?.code, error?.message]).toEqual(['PROGRAM_NOT_FOUND', expect.stringContaining(why)]);
+      expect(error?.hint).toContain("bash -c 'greet ...'");
+    });
+  });
+
   it('of a session that was killed is a lost one, and its teardown clears up', async () => {
     const session = await openSession(HELD());
     const handle = session.run({ program: 'sleep', args: ['600'], stdio: 'ignore' });
