@@ -170,6 +170,43 @@ describe('the fingerprint of a session', () => {
   });
 });
 
+describe('the fingerprint of a snapshot', () => {
+  it(
+    'is one value, just entered or from the cache',
+    async () => {
+      const options = define(project({ 'env.sh': SCRIPT, lock: '1' }), { mode: 'snapshot' });
+      const cache = { XDG_CACHE_HOME: holdfast.folder('cache') };
+      const found = await fingerprints([1, 1, 2, 3].map((seed) => ({ options, env: { ...ambient(seed), ...cache } })));
+      expect(found.map(({ parts }) => parts)).toEqual(found.map(() => found[0]?.parts));
+    },
+    OPENINGS_MS,
+  );
+});
+
+describe('the fingerprint of what direnv loads', () => {
+  it(
+    'is one value for every caller, and moves with the .envrc',
+    async (t) => {
+      needs(t, 'direnv');
+      // It keeps what is allowed, and its settings, at home.
+      const home = { HOME: holdfast.folder('home') };
+      const allowed = async (envrc: string): Promise<Record<string, unknown>> => {
+        const directory = project({ '.envrc': envrc });
+        expect(await holdfast.run(['direnv', 'allow', directory], { env: home })).toMatchObject({ code: 0 });
+        return define(directory, { source: undefined, provider: 'direnv', inputs: [], volatile: [] });
+      };
+      const one = await allowed('PATH_add bin\nexport GREETING=hello\n');
+      const other = await allowed('PATH_add bin\nexport GREETING=hallo\n');
+      const callers = [1, 2, 3].map((seed) => ({ ...ambient(seed), ...home }));
+      const found = await fingerprints([...callers.map((env) => ({ options: one, env })), { options: other, env: callers[0] ?? {} }]);
+      const moved = found.pop();
+      expect(found.map(({ parts }) => parts)).toEqual(found.map(() => found[0]?.parts));
+      expect(moved?.fingerprint).not.toBe(found[0]?.fingerprint);
+    },
+    OPENINGS_MS,
+  );
+});
+
 describe('the fingerprint of a nix flake', () => {
   let made: NixProject | undefined;
   afterAll(() => made?.remove());
