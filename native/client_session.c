@@ -20,7 +20,7 @@
 enum { BACKLOG_WAIT_MS = 30000, BACKLOG_LONGEST_NAP_MS = 16, SOCKET_PATH_BYTES = 108, READ_MAX_BYTES = 1 << 20, TURN_NAP_MS = 20, TURN_WORD_MS = 1000 };
 
 static int no_project(const struct directory *directory) {
-  say("name one with '--session NAME', or start in a project: a directory with a holdfast.toml, or another file that 'runner-exec --help' lists",
+  say("name one with '--session NAME', or start in a project: a directory with a holdfast.toml ('holdfast init' writes one), or another file that 'runner-exec --help' lists",
       "no session was named, and no project was found from '%s' upwards", directory->physical[0] != '\0' ? directory->physical : ".");
   return EXIT_OURS;
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 
 import { HoldfastError } from '../errors.js';
 import { describeFailure, SilentFailure } from './ending.js';
+import { selectName } from './selection.js';
 
 export function addClose(program: Command): void {
   program
@@ -19,7 +20,7 @@ the launcher's own exit trap runs.
 
 Examples:
   holdfast close web
-  holdfast close "$PWD"        the session of the project in this directory
+  holdfast close .             the session of the project around
   holdfast close --all`,
     )
     .action(close);
@@ -30,11 +31,13 @@ async function close(names: readonly string[], options: { all?: true }): Promise
     throw new HoldfastError('USAGE', "both '--all' and names are given", { hint: 'keep one of them' });
   }
   if (!options.all && names.length === 0) {
-    throw new HoldfastError('USAGE', 'no session is named', { hint: "name it, or say --all; 'holdfast list' shows the sessions" });
+    throw new HoldfastError('USAGE', 'no session is named', {
+      hint: "name it ('.': that of the project here), or say --all; 'holdfast list' shows the sessions",
+    });
   }
   const { closeSession } = await import('../session/close.js');
   const { listSessions } = await import('../session/list.js');
-  const wanted = options.all ? (await listSessions()).map((session) => session.name) : [...new Set(names)];
+  const wanted = options.all ? (await listSessions()).map((session) => session.name) : [...new Set(names.map(selectName))];
   // Side by side: each may take as long as its commands need to end.
   const results = await Promise.allSettled(wanted.map((name) => closeSession(name)));
   const failures = results

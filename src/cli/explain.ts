@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 
+import { HoldfastError } from '../errors.js';
 import { selectName } from './selection.js';
 
 /** @param command the words after `--`, which commander never sees. */
@@ -32,8 +33,26 @@ export function addExplain(program: Command, command: readonly string[]): void {
         return;
       }
       const { explainCommand } = await import('./explain-command.js');
-      process.stdout.write(await explainCommand(selectName(name), wanted, { ...options, request }));
+      const [session, variable] = name === undefined || wanted !== undefined ? [selectName(name), wanted] : await meant(name);
+      process.stdout.write(await explainCommand(session, variable, { ...options, request }));
     });
+}
+
+/** A word alone: a session of that name, where one is open; else a variable of the session that is meant without a name. */
+async function meant(word: string): Promise<[name: string, wanted: string | undefined]> {
+  const { readOpened } = await import('../session/opened.js');
+  const name = selectName(word);
+  try {
+    readOpened(name);
+    return [name, undefined];
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'NO_SESSION') throw error;
+  }
+  try {
+    return [selectName(undefined), word];
+  } catch {
+    return [name, undefined];
+  }
 }
 
 export interface ExplainOptions {
@@ -51,6 +70,7 @@ characters and bytes that are no text are shown escaped, as bash reads them.
 Examples:
   holdfast explain web               all variables and functions
   holdfast explain web PATH          one: each directory, and who put it there
+  holdfast explain PATH              the same, in the session of this project
   holdfast explain web --diff        what the session adds, changes and removes
   holdfast explain web CC -e CC=gcc  what this option does to it
   holdfast explain box -- make       what stands between, and what is executed

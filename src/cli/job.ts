@@ -2,6 +2,8 @@
 
 import type { Command } from 'commander';
 
+import { selectName } from './selection.js';
+
 export function addJob(program: Command): void {
   const job = program
     .command('job')
@@ -13,7 +15,8 @@ Examples:
   id=$(runner-exec --session web --detach -- make -j8)
   holdfast job logs web "$id"
   holdfast job wait web "$id"               exits as the job did
-  holdfast job kill web "$id"`,
+  holdfast job kill web "$id"
+  holdfast job logs "$id"                   of the project around`,
     );
   addAction(job, 'wait', 'wait for the end of a job, and end as it did').addHelpText('after', WAIT_HELP);
   addAction(job, 'logs', 'print what a job has written').option('-f, --follow', 'go on printing until the job ends');
@@ -30,9 +33,11 @@ function addAction(job: Command, action: 'wait' | 'logs' | 'kill', description: 
   return job
     .command(action)
     .description(description)
-    .argument('<name>', 'the session')
-    .argument('<id>', "the job, as 'holdfast jobs' shows it")
-    .action(async (name: string, id: string, { follow = false }: { follow?: boolean }) => {
+    .usage('[options] [name] <id>')
+    .argument('<name-or-id>', 'the session, and behind it the job; or the job alone')
+    .argument('[id]', "the job, as 'holdfast jobs' shows it")
+    .action(async (first: string, second: string | undefined, { follow = false }: { follow?: boolean }) => {
+      const [name, id] = second === undefined ? [selectName(undefined), first] : [selectName(first), second];
       switch (action) {
         case 'wait':
           return (await import('./job-control.js')).waitForJob(name, id);

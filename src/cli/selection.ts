@@ -1,18 +1,37 @@
 // Which session a command with an optional NAME means: NAME, else $HOLDFAST_SESSION, else the project around the working directory.
+// '.' and paths that begin with './' or '../' name the project around that directory.
 
 import { isUtf8 } from 'node:buffer';
+import { realpathSync } from 'node:fs';
 
-import { physicalDirectory, selectSession } from '../client/locate.js';
+import { physicalDirectory, type Selection, selectSession } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 
 /** @throws {HoldfastError} `NO_PROJECT` when nothing says which. */
 export function selectName(name: string | undefined): string {
   const environmentSession = process.env['HOLDFAST_SESSION'];
-  const selection = selectSession({
-    session: name === undefined ? undefined : Buffer.from(name),
-    environmentSession: environmentSession === undefined ? undefined : Buffer.from(environmentSession),
-    directory: physicalDirectory,
-  });
+  if (name !== undefined && /^\.\.?(\/|$)/.test(name)) return nameOf(selectSession({ directory: () => physical(name) }));
+  return nameOf(
+    selectSession({
+      session: name === undefined ? undefined : Buffer.from(name),
+      environmentSession: environmentSession === undefined ? undefined : Buffer.from(environmentSession),
+      directory: physicalDirectory,
+    }),
+  );
+}
+
+function physical(path: string): Buffer {
+  try {
+    return realpathSync(path, 'buffer');
+  } catch (cause) {
+    throw new HoldfastError('NO_PROJECT', `there is no directory '${path}'`, {
+      hint: "'holdfast list' shows the sessions that are open",
+      cause,
+    });
+  }
+}
+
+function nameOf(selection: Selection): string {
   switch (selection.kind) {
     case 'session':
       return selection.name.toString();

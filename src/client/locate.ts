@@ -58,7 +58,7 @@ export function selectSession(sources: SelectionSources): Selection {
     'NO_PROJECT',
     `no session was named, and no project was found from '${start.length === 0 ? '.' : start}' upwards`,
     {
-      hint: "name one with '--session NAME', or start in a project: a directory with a holdfast.toml, or another file that 'runner-exec --help' lists",
+      hint: "name one with '--session NAME', or start in a project: a directory with a holdfast.toml ('holdfast init' writes one), or another file that 'runner-exec --help' lists",
     },
   );
 }

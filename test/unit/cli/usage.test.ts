@@ -25,7 +25,7 @@ describe('a command line that says something impossible', () => {
     [['open', 'a', 'b'], "too many arguments for 'open': expected 1 argument but got 2", "the launcher goes after '--'"],
     [['open', '--env'], "option '--env <K=V>' argument missing", "'holdfast open --help' shows how it is used"],
     [['status', 'a', 'b'], "too many arguments for 'status'", "'holdfast status --help'"],
-    [['job', 'kill', 'web'], "missing required argument 'id'", "'holdfast job --help'"],
+    [['job', 'kill'], "missing required argument 'name-or-id'", "'holdfast job --help'"],
     [['job'], 'no command is given', "'holdfast job --help'"],
     [[], 'no command is given', "'holdfast --help'"],
     [['close'], 'no session is named', '--all'],
