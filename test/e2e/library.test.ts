@@ -379,7 +379,8 @@ describe('what is not an ending of the command’s own', () => {
     ['session', 'and no program'],
     ['snapshot', 'a snapshot keeps variables alone'],
   ] as const)('is no program that was not found, but a function of the environment, in mode %s', async (mode, why) => {
-    await within({ ...HELD(), mode }, async (session) => {
+    const launcher = ['bash', script('greet() { :; }')];
+    await within({ mode, launcher, killGraceMs: 300 }, async (session) => {
       const error = session.failureOf(await session.run({ program: 'greet', stdio: 'ignore' }), { program: 'greet' });
       expect([error?.code, error?.message]).toEqual(['PROGRAM_NOT_FOUND', expect.stringContaining(why)]);
       expect(error?.hint).toContain("bash -c 'greet ...'");
