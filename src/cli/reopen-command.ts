@@ -1,16 +1,13 @@
 // What `holdfast reopen` does: the session's record says how it was opened, and it is opened like that again.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 
-import { chooseOpening } from '../config/choose.js';
+import { chooseOpening, type OpenRequest } from '../config/choose.js';
 import { findOrigin } from '../config/origin.js';
 import { HoldfastError } from '../errors.js';
-import type { SessionDefinition } from '../session/definition.js';
-import type { SessionOrigin } from '../session/open.js';
-import { readOpened } from '../session/opened.js';
-import { findRecord } from '../session/record.js';
-import { reopenSession } from '../session/reopen.js';
+import { findRecord, type SessionRecord } from '../session/record.js';
+import { type Reopening, reopenSession } from '../session/reopen.js';
 import { showEntering } from './entering.js';
 import type { ReopenFlags } from './reopen.js';
 import { selectName } from './selection.js';
@@ -20,17 +17,19 @@ export async function reopenCommand(given: string | undefined, { ifStale, socket
     throw new HoldfastError('USAGE', "both a name and '--socket' are given", { hint: 'keep one of them' });
   }
   const name = socket === undefined ? selectName(given) : nameOfSocket(socket);
-  const { definition, origin } = chooseAgain(name);
-  await showEntering({ name, quiet: quiet === true }, (options) =>
-    reopenSession(definition, { ...options, ifStale: ifStale === true, ...(origin === undefined ? {} : { origin }) }),
-  );
+  const choose = (record: SessionRecord | undefined): Reopening => chooseAgain(name, record);
+  await showEntering({ name, quiet: quiet === true }, (options) => reopenSession(name, choose, { ...options, ifStale: ifStale === true }));
 }
 
-/** As it was opened, from what its files say now; as it is, where a program opened it. */
-function chooseAgain(name: string): { definition: SessionDefinition; origin?: SessionOrigin } {
-  const { definition, origin } = readOpened(name).record;
-  const request = findOrigin(origin);
-  if (request === undefined) return { definition };
+/** As it was opened, from what its files say now; as it is, where a program opened it; and a project's from its directory. */
+function chooseAgain(name: string, record: SessionRecord | undefined): Reopening {
+  const request = record === undefined ? projectOf(name) : findOrigin(record.origin);
+  if (request === undefined) {
+    if (record !== undefined) return { definition: record.definition };
+    throw new HoldfastError('NO_SESSION', `session '${name}' is not open`, {
+      hint: `start it with 'holdfast open ${name} -- LAUNCHER...'; 'holdfast list' shows what is open`,
+    });
+  }
   const chosen = chooseOpening(request);
   if (chosen.definition.name === name) return chosen;
   throw new HoldfastError(
@@ -40,6 +39,12 @@ function chooseAgain(name: string): { definition: SessionDefinition; origin?: Se
       hint: `'holdfast close ${name}', then open it anew`,
     },
   );
+}
+
+/** Nobody need have opened it before. */
+function projectOf(name: string): OpenRequest | undefined {
+  const isDirectory = name.startsWith('/') && statSync(name, { throwIfNoEntry: false })?.isDirectory();
+  return isDirectory === true ? { name: undefined, config: undefined, project: name, settings: {} } : undefined;
 }
 
 /** The record lies beside the socket. Its directory becomes the runtime directory of this process. */

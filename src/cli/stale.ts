@@ -19,7 +19,7 @@ export async function openFresh(definition: SessionDefinition, options: OpenOpti
     opened = await openSession(definition, options);
   } catch (error) {
     if (!(await isOutdated(definition, error))) throw error;
-    return reopenSession(definition, { ...options, ifStale: true });
+    return reopenSession(name, () => ({ definition }), { ...options, ifStale: true });
   }
   if (opened.stale.length === 0) return opened;
   const what = `session '${name}' is stale: ${changesText(opened.stale)} since it was entered`;
@@ -31,7 +31,7 @@ export async function openFresh(definition: SessionDefinition, options: OpenOpti
     case 'refuse':
       throw new HoldfastError('STALE', what, { hint });
     case 'reopen':
-      return reopenSession(definition, { ...options, ifStale: true });
+      return reopenSession(name, () => ({ definition }), { ...options, ifStale: true });
   }
 }
 

@@ -97,11 +97,15 @@ export async function openSession(definition: SessionDefinition, options: OpenOp
 }
 
 /** The session's lock. @throws {HoldfastError} `BUSY`, `LAUNCH_INTERRUPTED`. */
-export async function waitForTurn(place: SessionPlace, definition: SessionDefinition, options: OpenOptions): Promise<SessionLock> {
+export async function waitForTurn(
+  place: SessionPlace,
+  definition: Pick<SessionDefinition, 'name' | 'openTimeoutMs'>,
+  options: OpenOptions,
+): Promise<SessionLock> {
   const startedAt = performance.now();
   const lock = await waitForLock(place.files.lock, definition.openTimeoutMs, () => {
     refuseInterrupted(definition.name, options.signal);
-    options.progress?.('waiting for another process that opens or closes it', performance.now() - startedAt, 'waiting');
+    options.progress?.('another process opens or closes it', performance.now() - startedAt, 'waiting');
   });
   if (lock !== undefined) return lock;
   throw new HoldfastError('BUSY', `session '${definition.name}' is still being opened or closed by another process`, {

@@ -7,10 +7,10 @@ import { HoldfastError } from '../errors.js';
 import { findLiveAgent } from './agent-probe.js';
 import { endSession } from './close.js';
 import { ask } from './control.js';
-import type { SessionDefinition } from './definition.js';
-import { type OpenedSession, type OpenOptions, openLocked, waitForTurn } from './open.js';
+import { DEFINITION_DEFAULTS, type SessionDefinition } from './definition.js';
+import { type OpenedSession, type OpenOptions, openLocked, type SessionOrigin, waitForTurn } from './open.js';
 import { makePlace, type SessionPlace } from './place.js';
-import { findRecordLeniently } from './record.js';
+import { findRecordLeniently, type SessionRecord } from './record.js';
 
 const ANSWER_MS = 5_000;
 const DRAIN_POLL_MS = 100;
@@ -20,23 +20,34 @@ export interface ReopenOptions extends OpenOptions {
   readonly ifStale: boolean;
 }
 
+/** What is to be opened, and of what that was made. */
+export interface Reopening {
+  readonly definition: SessionDefinition;
+  readonly origin?: SessionOrigin;
+}
+
 /**
  * The session need not be open: then it is opened.
  *
+ * @param choose told how the session was opened, or `undefined` where it is not open; called while nobody else opens or closes it.
  * @throws {HoldfastError} `STALE` when a command that runs in it asks for this, which would wait for its own end; `UNSUPPORTED` for a
- *   session that belongs to a program; `LAUNCH_INTERRUPTED`, and then the session is as it was; and as `openSession`.
+ *   session that belongs to a program; `LAUNCH_INTERRUPTED`, and then the session is as it was; and as `openSession` and `choose`.
  */
-export async function reopenSession(definition: SessionDefinition, options: ReopenOptions): Promise<OpenedSession> {
-  const place = makePlace(definition.name);
+export async function reopenSession(
+  name: string,
+  choose: (record: SessionRecord | undefined) => Reopening,
+  options: ReopenOptions,
+): Promise<OpenedSession> {
+  const place = makePlace(name);
   const startedAt = performance.now();
   try {
     for (;;) {
-      const result = await reopenOnce(place, definition, options);
+      const result = await reopenOnce(place, choose, options);
       if ('opened' in result) return result;
       const { busy } = result;
-      options.progress?.(`waiting for the end of ${busy} command${busy === 1 ? '' : 's'} in it`, performance.now() - startedAt, 'draining');
+      options.progress?.(`the end of ${busy} command${busy === 1 ? '' : 's'} in it`, performance.now() - startedAt, 'draining');
       // Without the lock: whoever wants to close the session need not wait for these.
-      await nap(definition.name, options.signal);
+      await nap(name, options.signal);
     }
   } finally {
     place.close();
@@ -45,19 +56,24 @@ export async function reopenSession(definition: SessionDefinition, options: Reop
 
 async function reopenOnce(
   place: SessionPlace,
-  definition: SessionDefinition,
+  choose: (record: SessionRecord | undefined) => Reopening,
   options: ReopenOptions,
 ): Promise<OpenedSession | { readonly busy: number }> {
-  const lock = await waitForTurn(place, definition, options);
+  const { name } = place;
+  const lock = await waitForTurn(place, { name, openTimeoutMs: DEFINITION_DEFAULTS.openTimeoutMs }, options);
   try {
-    const live = await findLiveAgent(place.name);
-    if (live === undefined) return await openLocked(place, definition, options);
-    if (options.ifStale && live.stale.length === 0) return { opened: false, socket: place.shown.socket, pid: live.pid, stale: [] };
+    const live = await findLiveAgent(name);
+    if (live !== undefined && options.ifStale && live.stale.length === 0) {
+      return { opened: false, socket: place.shown.socket, pid: live.pid, stale: [] };
+    }
+    const { definition, origin } = choose(findRecordLeniently(place.files.record));
+    const opening: OpenOptions = origin === undefined ? options : { ...options, origin };
+    if (live === undefined) return await openLocked(place, definition, opening);
     refuseOwned(place, options);
-    const busy = await stopIfIdle(place.name);
+    const busy = await stopIfIdle(name);
     if (busy > 0) return { busy };
     await endSession(place, {});
-    return await openLocked(place, definition, options);
+    return await openLocked(place, definition, opening);
   } catch (error) {
     // Where nothing is open any more, asking for the lock made its file.
     if (findRecordLeniently(place.files.record) === undefined) lock.releaseAndRemove();

@@ -47,7 +47,7 @@ async function makeOnce(cache: SnapshotCache, entry: Entry, source: Source): Pro
   const startedAt = performance.now();
   const lock = await cache.lock(source.key, definition.openTimeoutMs, () => {
     if (signal?.aborted) throw new HoldfastError('LAUNCH_INTERRUPTED', `opening session '${definition.name}' was interrupted`);
-    progress?.('waiting for another process that enters the same environment', performance.now() - startedAt, 'waiting');
+    progress?.('another process enters the same environment', performance.now() - startedAt, 'waiting');
   });
   if (lock === undefined) {
     throw new HoldfastError('BUSY', `the environment of session '${definition.name}' is still being entered by another process`, {

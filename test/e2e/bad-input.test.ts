@@ -46,7 +46,7 @@ describe('runner-exec without a session to run in', () => {
   it('says what makes a directory a project', async () => {
     const ended = await holdfast.runnerExec(['--', 'true'], { cwd: holdfast.folder() });
     expectOneLine(ended, 125, "no session was named, and no project was found from '.*/folder-\\d+' upwards");
-    expect(`${ended.stderr}`).toMatch(/--session NAME.*holdfast\.toml.*environment\.yml/);
+    expect(`${ended.stderr}`).toMatch(/--session NAME.*holdfast\.toml.*runner-exec --help/);
   });
 
   it.for([

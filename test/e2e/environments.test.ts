@@ -161,7 +161,7 @@ describe('devenv', () => {
       env: { ...holdfast.env, ...env() },
     });
     try {
-      await terminal.sees(/holdfast: entering '.*project-\d+' \d+\.\d s: • Building shell \.\.\./);
+      await terminal.sees(/holdfast: entering '.*project-\d+' \d+\.\d s\S*: • Building shell \.\.\./);
       const { code, text } = await terminal.ended();
       expect(code).toBe(0);
       // The line of progress is wiped before the command writes.
