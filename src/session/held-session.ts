@@ -184,7 +184,8 @@ export class HeldSession implements ExecSession, Dependent {
       });
     }
     const owned = this.#ownership !== undefined;
-    const { opened } = await reopenSession(definition, { ifStale: true, ownsProcess: false, owned, signal: this.#closing.signal });
+    const options = { ifStale: true, ownsProcess: false, owned, signal: this.#closing.signal };
+    const { opened } = await reopenSession(this.name, () => ({ definition }), options);
     if (!opened) return false;
     this.#baseEnv = undefined;
     if (this.#ownership === undefined) return true;
