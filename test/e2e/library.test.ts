@@ -33,7 +33,10 @@ async function within<T>(options: OpenSessionOptions, work: (session: ExecSessio
   }
 }
 
-const HELD = (): OpenSessionOptions => ({ launcher: ['bash', script('export HELD=yes; greet() { echo "hello $1"; }')], killGraceMs: 300 });
+const HELD = (): { launcher: string[]; killGraceMs: number } => ({
+  launcher: ['bash', script('export HELD=yes; greet() { echo "hello $1"; }')],
+  killGraceMs: 300,
+});
 
 /** Every mode, with the same variable in it. */
 const MODES: [string, () => OpenSessionOptions][] = [
