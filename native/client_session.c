@@ -94,6 +94,7 @@ static void say_not_connected(const struct session *session, int error) {
   if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR) {
     const char *state = error == -ECONNREFUSED ? "is not served any more" : "is not open";
     if (session->kind == SESSION_SOCKET) snprintf(hint, sizeof hint, "start it with 'holdfast open'; 'holdfast list' shows what is open");
+    else if (session->kind == SESSION_NAMED && session->name[0] == '/') snprintf(hint, sizeof hint, "start it with 'holdfast open --project %.200s'; 'holdfast list' shows what is open", session->name); /* a project's session has its directory for a name */
     else if (session->kind == SESSION_NAMED) snprintf(hint, sizeof hint, "start it with 'holdfast open %.200s -- LAUNCHER...'; 'holdfast list' shows what is open", session->name);
     else snprintf(hint, sizeof hint, "start it with 'holdfast open --project DIR'; 'holdfast logs' may tell why it ended");
     say(hint, "session '%s' %s", session->name, state);
