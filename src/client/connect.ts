@@ -158,7 +158,8 @@ function startHint({ kind, label }: SessionAddress): string {
       return "start it with 'holdfast open'; 'holdfast list' shows what is open";
     case 'session':
       // A project's session has its directory for a name.
-      if (label.startsWith('/')) return `start it with 'holdfast open --project ${label.slice(0, 200)}'; 'holdfast list' shows what is open`;
+      if (label.startsWith('/'))
+        return `start it with 'holdfast open --project ${label.slice(0, 200)}'; 'holdfast list' shows what is open`;
       return `start it with 'holdfast open ${label.slice(0, 200)} -- LAUNCHER...'; 'holdfast list' shows what is open`;
     case 'project':
       return "start it with 'holdfast open --project DIR'; 'holdfast logs' may tell why it ended";
