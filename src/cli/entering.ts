@@ -1,16 +1,23 @@
 // An entry as the user sees it: with a line of progress, and ended by the signal that interrupted it.
 
-import type { OpenOptions } from '../session/open.js';
+import type { OpenedSession, OpenOptions } from '../session/open.js';
 import { Interrupted } from './ending.js';
 import { Interruption } from './interruption.js';
 import { ProgressLine, printable } from './progress.js';
+
+interface Entering {
+  readonly name: string;
+  readonly quiet: boolean;
+  /** Tell what was opened. */
+  readonly json: boolean;
+}
 
 /**
  * @param enter given what it is to report to and to be stopped by.
  * @throws {Interrupted} when a signal came; and what `enter` throws.
  */
-export async function showEntering<T>(
-  { name, quiet }: { readonly name: string; readonly quiet: boolean },
+export async function showEntering<T extends OpenedSession>(
+  { name, quiet, json }: Entering,
   enter: (options: Pick<OpenOptions, 'progress' | 'warn' | 'signal'>) => Promise<T>,
   after: (entered: T, signal: AbortSignal) => Promise<void> = async () => undefined,
 ): Promise<void> {
@@ -23,6 +30,7 @@ export async function showEntering<T>(
       signal: interruption.signal,
     });
     progress.end();
+    if (json) process.stdout.write(`${JSON.stringify({ name, ...entered }, undefined, 2)}\n`);
     await after(entered, interruption.signal);
   } catch (error) {
     if (interruption.number !== undefined) throw new Interrupted(interruption.number);

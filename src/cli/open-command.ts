@@ -20,7 +20,7 @@ export async function openCommand(name: string | undefined, flags: OpenFlags, la
     settings: settingsFromFlags({ ...flags }, launcher),
   });
   await showEntering(
-    { name: definition.name, quiet: flags.quiet === true },
+    { name: definition.name, quiet: flags.quiet === true, json: flags.json === true },
     (options) => openFresh(definition, { ...options, origin }),
     async ({ pid }, signal) => {
       if (flags.foreground) await stayUntilEnd(definition.name, pid, signal);

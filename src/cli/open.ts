@@ -9,6 +9,7 @@ export interface OpenFlags {
   readonly project?: string;
   readonly foreground?: true;
   readonly quiet?: true;
+  readonly json?: true;
 }
 
 /** @param launcher the words after `--`, which commander never sees. */
@@ -21,7 +22,8 @@ export function addOpen(program: Command, launcher: readonly string[]): void {
     .option('--config <FILE>', 'take the session from this holdfast.toml or runner.json')
     .option('--project <DIR>', 'search from this directory; run the launcher in the project found')
     .option('--foreground', 'stay until the session ends; a stop signal closes it (for a supervisor)')
-    .option('-q, --quiet', 'do not tell how far it is');
+    .option('-q, --quiet', 'do not tell how far it is')
+    .option('--json', 'print what was opened, as JSON');
   open.addHelpText('after', HELP).action(async (name: string | undefined, options: OpenFlags) => {
     const { openCommand } = await import('./open-command.js');
     await openCommand(name, options, launcher);

@@ -12,13 +12,15 @@ import { showEntering } from './entering.js';
 import type { ReopenFlags } from './reopen.js';
 import { selectName } from './selection.js';
 
-export async function reopenCommand(given: string | undefined, { ifStale, socket, quiet }: ReopenFlags): Promise<void> {
+export async function reopenCommand(given: string | undefined, { ifStale, socket, quiet, json }: ReopenFlags): Promise<void> {
   if (given !== undefined && socket !== undefined) {
     throw new HoldfastError('USAGE', "both a name and '--socket' are given", { hint: 'keep one of them' });
   }
   const name = socket === undefined ? selectName(given) : nameOfSocket(socket);
   const choose = (record: SessionRecord | undefined): Reopening => chooseAgain(name, record);
-  await showEntering({ name, quiet: quiet === true }, (options) => reopenSession(name, choose, { ...options, ifStale: ifStale === true }));
+  await showEntering({ name, quiet: quiet === true, json: json === true }, (options) =>
+    reopenSession(name, choose, { ...options, ifStale: ifStale === true }),
+  );
 }
 
 /** As it was opened, from what its files say now; as it is, where a program opened it; and a project's from its directory. */

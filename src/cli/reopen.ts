@@ -6,6 +6,7 @@ export interface ReopenFlags {
   readonly ifStale?: true;
   readonly socket?: string;
   readonly quiet?: true;
+  readonly json?: true;
 }
 
 export function addReopen(program: Command): void {
@@ -16,6 +17,7 @@ export function addReopen(program: Command): void {
     .option('--if-stale', 'leave it as it is where nothing has changed that the environment is made of')
     .option('--socket <PATH>', 'the session that this socket belongs to')
     .option('-q, --quiet', 'do not tell how far it is')
+    .option('--json', 'print what was opened, as JSON')
     .addHelpText(
       'after',
       `

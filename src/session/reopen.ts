@@ -8,6 +8,7 @@ import { findLiveAgent } from './agent-probe.js';
 import { endSession } from './close.js';
 import { ask } from './control.js';
 import { DEFINITION_DEFAULTS, type SessionDefinition } from './definition.js';
+import { findProgram } from './find-program.js';
 import { type OpenedSession, type OpenOptions, openLocked, type SessionOrigin, waitForTurn } from './open.js';
 import { makePlace, type SessionPlace } from './place.js';
 import { findRecordLeniently, type SessionRecord } from './record.js';
@@ -70,6 +71,7 @@ async function reopenOnce(
     const opening: OpenOptions = origin === undefined ? options : { ...options, origin };
     if (live === undefined) return await openLocked(place, definition, opening);
     refuseOwned(place, options);
+    refuseUnstartable(definition);
     const busy = await stopIfIdle(name);
     if (busy > 0) return { busy };
     await endSession(place, {});
@@ -88,6 +90,15 @@ function refuseOwned(place: SessionPlace, { owned }: ReopenOptions): void {
   if (record?.owned !== true || owned === true) return;
   throw new HoldfastError('UNSUPPORTED', `session '${place.name}' belongs to the program that opened it`, {
     hint: 'that program can open it again',
+  });
+}
+
+/** What cannot even be started here is no reason to close what is open. */
+function refuseUnstartable({ launch }: SessionDefinition): void {
+  const program = launch.style === 'source' ? undefined : launch.argv[0];
+  if (program === undefined || program.includes('/') || findProgram(program) !== undefined) return;
+  throw new HoldfastError('LAUNCH_FAILED', `cannot start the launcher '${program}': not found on PATH`, {
+    hint: 'install it, or name it by its path; the session is as it was',
   });
 }
 

@@ -131,6 +131,25 @@ describe('a project whose input changes', { timeout: PATIENCE_MS }, () => {
     await holdfast.holdfast(['close', project.directory]);
   });
 
+  it('is left open where its launcher is not to be found', async () => {
+    const bin = holdfast.folder('bin');
+    writeFileSync(join(bin, 'mise'), '#!/bin/sh\nshift 2\nexec "$@"\n', { mode: 0o755 });
+    const directory = holdfast.folder('project');
+    writeFileSync(join(directory, 'mise.toml'), '');
+    const env = { PATH: `${bin}:${holdfast.env['PATH']}` };
+    expect(await holdfast.runnerExec(['--', 'true'], { cwd: directory, env })).toMatchObject({ code: 0 });
+    const session = await holdfast.adopt(directory);
+    writeFileSync(join(directory, 'mise.toml'), 'changed');
+    const { code, stderr } = await holdfast.runnerExec(['--', 'true'], { cwd: directory });
+    expect({ code, stderr: `${stderr}` }).toMatchObject({
+      code: 125,
+      stderr: expect.stringMatching(/'mise': not found on PATH; hint: .* is as it was/),
+    });
+    expect(await session.status()).toMatchObject({ pid: session.pid, stale: true });
+    expect(await holdfast.runnerExec(['--', 'true'], { cwd: directory, env })).toMatchObject({ code: 0 });
+    expect(await session.status()).toMatchObject({ stale: false });
+  });
+
   it('is entered again from its file as it is now', async () => {
     const project = makeProject();
     await project.mark();
@@ -199,8 +218,9 @@ describe('on_stale', { timeout: PATIENCE_MS }, () => {
     expect(`${stderr}`).toBe(
       `runner-exec: session '${directory}' refused: it is stale: '${directory}/input' changed since it was entered; hint: 'holdfast reopen ${directory}' enters it again\n`,
     );
-    const cured = await holdfast.holdfast(['reopen', directory]);
+    const cured = await holdfast.holdfast(['reopen', directory, '--json']);
     expect({ code: cured.code, stderr: `${cured.stderr}` }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(`${cured.stdout}`)).toMatchObject({ name: directory, opened: true, pid: expect.any(Number), stale: [] });
     expect(await project.mark()).toBe('0 two\n');
     await project.adopt();
   });
