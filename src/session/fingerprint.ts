@@ -2,6 +2,7 @@
 // a command could notice. docs/config.md "Fingerprint". Pure; names and values are latin1, one character a byte.
 
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 
 import { inheritsEnvironment } from '../wrap/definition.js';
 import { canonical, type SessionDefinition } from './definition.js';
@@ -20,7 +21,10 @@ export interface FingerprintFacts {
   readonly declared: BytePairs;
   /** What `pass_env = ["*"]` found. */
   readonly weak: BytePairs;
+  /** Those that the definition does not name are the environment's own business, and where they lie is the user's. */
   readonly inputs: readonly InputHash[];
+  /** The files that the launcher's words name. */
+  readonly scripts: readonly InputHash[];
 }
 
 export interface Fingerprint {
@@ -86,7 +90,7 @@ export function fingerprintOf(facts: FingerprintFacts): Fingerprint {
     variables: hash(variables.filter(([, value]) => typeof value === 'string' || value.some((each) => each !== HOST))),
     functions: hash(functions),
     passed: hash(passedPart(facts)),
-    inputs: hash(facts.inputs.map(({ path, sha256 }) => [relativeTo(definition.directory, path), sha256]).sort()),
+    inputs: hash(inputsPart(facts)),
   };
   return { fingerprint: `sha256:${hash(['holdfast 1', parts])}`, parts, leftOut };
 }
@@ -113,6 +117,12 @@ function definitionPart(definition: SessionDefinition): unknown {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, placeless(part)]));
   }
+}
+
+function inputsPart({ definition: { directory, inputs: named }, inputs, scripts }: FingerprintFacts): unknown {
+  const paths = new Set(named.map((path) => resolve(directory, path)));
+  const counted = new Map([...scripts, ...inputs.filter(({ path }) => paths.has(path))].map(({ path, sha256 }) => [path, sha256]));
+  return sorted([...counted].map(([path, sha256]) => [relativeTo(directory, path), sha256] as const));
 }
 
 /** Values by name count as they are, whatever their names: somebody asked for them. Those of `*` do not, where they are volatile. */

@@ -27,6 +27,7 @@ import { findRecord, findRecordLeniently, type SessionRecord, writePrivate, writ
 import { type SessionLock, waitForLock } from './session-lock.js';
 import { takeSnapshot } from './snapshot.js';
 import { encodeSnapshot } from './snapshot-file.js';
+import { scriptsOf } from './snapshot-key.js';
 
 /** For the exit trap of a launcher whose agent was killed. */
 const EARLIER_LAUNCHER_MS = 1_000;
@@ -144,6 +145,7 @@ function recordOf(definition: SessionDefinition, { owned, origin }: OpenOptions)
     declared: declaredVariables(definition, host),
     weak: weakVariables(definition, host),
     inputs: hashInputs(definition),
+    scripts: hashInputs({ directory: definition.directory, inputs: scriptsOf(definition.launch, definition.directory) }),
     ...(origin === undefined ? {} : { sources: origin.files.map((path) => ({ path, sha256: hashOf(path) })) }),
     launched: launchedVariables(definition, host),
     ...(place === undefined ? {} : { place }),

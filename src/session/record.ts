@@ -35,6 +35,8 @@ export interface SessionRecord {
   /** What `pass_env = ["*"]` found at the opening: beneath the base environment. */
   readonly weak: BytePairs;
   readonly inputs: readonly InputHash[];
+  /** The files that the launcher's words name: part of what it is, and no reason to enter again. */
+  readonly scripts?: readonly InputHash[];
   /** What the launcher was started with: `explain` tells it from what the launcher made. */
   readonly launched?: BytePairs;
   /** The files that the definition was made of, and those that would have made another one: no part of what the environment is. */
@@ -69,6 +71,7 @@ const RECORD = v.object({
   declared: pairs,
   weak: pairs,
   inputs,
+  scripts: v.exactOptional(inputs),
   sources: v.exactOptional(inputs),
   launched: v.exactOptional(pairs),
   place: v.exactOptional(v.object({ path: v.string(), identity: v.string() })),

@@ -23,7 +23,7 @@ export async function fingerprintSession(name: string): Promise<SessionFingerpri
   const { record } = readOpened(name);
   const { definition, declared, weak, inputs } = record;
   return {
-    ...fingerprintOf({ definition, captured, launched: record.launched ?? [], declared, weak, inputs }),
+    ...fingerprintOf({ definition, captured, launched: record.launched ?? [], declared, weak, inputs, scripts: record.scripts ?? [] }),
     identity: identityOf(definition, inputs),
   };
 }

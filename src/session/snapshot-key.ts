@@ -62,7 +62,7 @@ export function isOfOneLogin(name: string, volatile: readonly string[]): boolean
 }
 
 /** Words that name a file, seen from the launcher's directory: `bash ./enter.sh` depends on what is in it. */
-function scriptsOf(launch: Launch, directory: string): string[] {
+export function scriptsOf(launch: Launch, directory: string): string[] {
   const words = launch.style === 'source' ? [launch.script] : launch.argv;
   return words.filter((word) => word !== '' && isScript(resolve(directory, word)));
 }

@@ -110,12 +110,18 @@ describe('the fingerprint of a session', () => {
       const script = (text: string): Opening => ({ options: define(project({ ...files, 'env.sh': text })), env });
       // Without the script among the inputs, so that only what it does can tell.
       const unseen = (text: string): Opening => ({ options: define(project({ ...files, 'env.sh': text }), { inputs: ['lock'] }), env });
+      const scripted = (text: string): Opening => {
+        const options = define(project({ ...files, 'enter.sh': text }), { source: undefined, launcher: ['bash', './enter.sh'] });
+        return { options, env };
+      };
       const relevant: Record<string, Opening> = {
         'a value of env': { options: define(directory, { env: { A: '2' } }), env },
         'the value that pass_env found': { options: plain, env: { ...env, TOKEN: 'other' } },
         'its absence': { options: plain, env: Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'TOKEN')) },
         'a launcher': { options: define(directory, { source: undefined, launcher: ['env'] }), env },
         'a word of it': { options: define(directory, { source: undefined, launcher: ['env', 'A=1'] }), env },
+        'a launcher script': scripted('exec "$@"\n'),
+        'the text of a launcher script': scripted('# a comment\nexec "$@"\n'),
         'a prefix': { options: define(directory, { source: undefined, mode: 'wrap', prefix: ['env'] }), env },
         'a word of the prefix': { options: define(directory, { source: undefined, mode: 'wrap', prefix: ['env', 'W=1'] }), env },
         'the text of the script': script(`${SCRIPT}# a comment\n`),
@@ -189,15 +195,15 @@ describe('the fingerprint of what direnv loads', () => {
     async (t) => {
       needs(t, 'direnv');
       // It keeps what is allowed, and its settings, at home.
-      const home = { HOME: holdfast.folder('home') };
+      const homes = [holdfast.folder('home'), holdfast.folder('home')];
       const allowed = async (envrc: string): Promise<Record<string, unknown>> => {
         const directory = project({ '.envrc': envrc });
-        expect(await holdfast.run(['direnv', 'allow', directory], { env: home })).toMatchObject({ code: 0 });
+        for (const HOME of homes) expect(await holdfast.run(['direnv', 'allow', directory], { env: { HOME } })).toMatchObject({ code: 0 });
         return define(directory, { source: undefined, provider: 'direnv', inputs: [], volatile: [] });
       };
       const one = await allowed('PATH_add bin\nexport GREETING=hello\n');
       const other = await allowed('PATH_add bin\nexport GREETING=hallo\n');
-      const callers = [1, 2, 3].map((seed) => ({ ...ambient(seed), ...home }));
+      const callers = [1, 2, 3].map((seed) => ({ ...ambient(seed), HOME: homes[seed % 2] ?? '' }));
       const found = await fingerprints([...callers.map((env) => ({ options: one, env })), { options: other, env: callers[0] ?? {} }]);
       const moved = found.pop();
       expect(found.map(({ parts }) => parts)).toEqual(found.map(() => found[0]?.parts));

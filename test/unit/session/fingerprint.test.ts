@@ -15,6 +15,7 @@ const definition: SessionDefinition = {
   runtimeEnv: { R: '1' },
   passEnv: ['TOKEN', 'ABSENT'],
   runtimePassEnv: ['X', 'Y'],
+  inputs: ['lock'],
 };
 const facts: FingerprintFacts = {
   definition,
@@ -32,6 +33,7 @@ const facts: FingerprintFacts = {
   ],
   weak: [],
   inputs: [{ path: '/p/lock', sha256: 'a' }],
+  scripts: [{ path: '/p/enter', sha256: 'e' }],
 };
 const WRAP: WrapDefinition = {
   prefix: ['chroot', '/r'],
@@ -80,6 +82,7 @@ describe('a fingerprint', () => {
     ['the style of a prefix', defined({ wrap: { ...WRAP, envStyle: 'env-command' } })],
     ['the value that a variable of pass_env had', { ...facts, declared: [['TOKEN', 'u']] }],
     ['the content of an input', { ...facts, inputs: [{ path: '/p/lock', sha256: 'b' }] }],
+    ['the content of what the launcher names', { ...facts, scripts: [{ path: '/p/enter', sha256: 'f' }] }],
     ['an input that went', { ...facts, inputs: [{ path: '/p/lock', sha256: null }] }],
     ["a caller's variable under pass_env *", { ...defined({ passEnv: ['TOKEN', 'ABSENT', '*'] }), weak: [['GOFLAGS', '-x']] }],
   ])('moves with %s', (_, moved) => {
@@ -98,12 +101,14 @@ describe('a fingerprint', () => {
     ['the order of the environment', { ...facts, captured: new Map([...facts.captured].reverse()) }],
     ["the caller's home, terminal and language", captured(['HOME', '/root'], ['TERM', 'x'], ['LC_ALL', 'C'], ['SHLVL', '3'], ['_', '/x'])],
     ["the caller's PATH", { ...captured(['PATH', '/n/bin:/opt/x:/usr/bin']), launched: [['PATH', '/opt/x:/usr/bin']] }],
+    ['a file at home that the environment told of', { ...facts, inputs: [...facts.inputs, { path: '/home/u/.direnvrc', sha256: 'd' }] }],
     ['a variable that is volatile', { ...captured(['NOW', '12:00']), definition: { ...definition, volatile: ['NOW'] } }],
     [
       'the directory, where nothing names it',
       {
         ...defined({ directory: '/q', launch: { style: 'enter', argv: ['/q/enter', '--'] } }),
         inputs: [{ path: '/q/lock', sha256: 'a' }],
+        scripts: [{ path: '/q/enter', sha256: 'e' }],
       },
     ],
   ])('does not move with %s', (_, same) => {
