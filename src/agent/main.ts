@@ -108,7 +108,15 @@ async function serve(stem: string, capture: Capture, settings: AgentSettings): P
   if (process.ppid !== settings.openerPid && process.ppid > 1) followParent(SIGTERM);
   const status = await ended;
   // What could not be stopped stays on record: closing or opening the session tries again.
-  if (keep === undefined || (await keep.end())) tidy(stem);
+  if (keep !== undefined && !(await keep.end())) return status;
+  if (session.isDisowned) {
+    const { leavesCompany, startCloser } = await import('./closer.js');
+    if (leavesCompany(stem)) {
+      startCloser(settings.name, stem);
+      return status;
+    }
+  }
+  tidy(stem);
   return status;
 }
 

@@ -59,6 +59,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
   readonly #byPid = new Map<number, Request>();
   readonly #connections = new Set<Connection>();
   readonly #owners = new Set<Connection>();
+  #isDisowned = false;
   /** Counted as running, and not started yet. */
   readonly #admitted: Request[] = [];
   #isStarting = false;
@@ -220,12 +221,19 @@ export class AgentSession implements RequestHost, ConnectionHost {
 
   closed(connection: Connection): void {
     this.#connections.delete(connection);
-    if (this.#owners.delete(connection) && this.#owners.size === 0 && this.#state === 'serving') this.onStop(undefined);
+    if (!this.#owners.delete(connection) || this.#owners.size > 0 || this.#state !== 'serving') return;
+    this.#isDisowned = true;
+    this.onStop(undefined);
   }
 
   own(connection: Connection): void {
     if (this.#state === 'stopping') throw new Refused(RefusalCode.STOPPING, 'the session is closing', 'open it again');
     this.#owners.add(connection);
+  }
+
+  /** It ends since its owner is gone, and not because somebody closes it. */
+  get isDisowned(): boolean {
+    return this.#isDisowned;
   }
 
   /** Its owner was gone before it could say so. */

@@ -73,6 +73,20 @@ describe('a program that ends with a session in its hands', () => {
     await eventually(() => expectGone(agents), PATIENCE_MS);
   });
 
+  it.each([
+    ['SIGKILL', ['wait']],
+    ['process.exit', ['exit', '0']],
+  ] as const)('by %s leaves nothing of what its launcher leaves, either', async (how, end) => {
+    const said = join(holdfast.folder(), 'company');
+    const script = holdfast.program('company.sh', `sleep 600 & echo $! >${said}\n"$@"\n`);
+    const program = start([JSON.stringify({ launcher: ['bash', script] })], end);
+    await agentsOf(program);
+    const { stdout } = await holdfast.run(['cat', said]);
+    if (how === 'SIGKILL') program.kill(how);
+    await program.exited;
+    await eventually(() => expectGone([Number(stdout.toString())]), PATIENCE_MS);
+  });
+
   it('takes what runs in the session with it, even what does not want to go', async () => {
     const { options } = launcher('web');
     const program = start([options], ['run']);
