@@ -40,19 +40,28 @@ export class FarSide {
   signal(number: number): Promise<FarAnswer> {
     const name = NAME_OF_SIGNAL.get(number);
     if (name === undefined) return Promise.resolve('nobody');
-    return this.#inTurn(() =>
-      this.#wrap.kill === undefined ? this.#ask(signalWords(this.#marker, name), 0) : this.#askKill(this.#wrap.kill, name, 0),
-    );
+    const { kill } = this.#wrap;
+    // One that knows of no signals would end the command.
+    if (kill !== undefined && !kill.some((word) => word.includes('{signal}'))) return Promise.resolve('nobody');
+    return this.#inTurn(() => {
+      if (kill !== undefined) return this.#askKill(kill, name, 0);
+      // Where the wrapper alone got it, and its command came to life all the same, nobody would be left to end that.
+      const patienceMs = this.#patienceMs();
+      return this.#ask(signalWords(this.#marker, name, patienceMs), patienceMs);
+    });
   }
 
   /** TERM to all of it, KILL when the grace is over. Bounded in time. */
   end(graceMs: number): Promise<FarAnswer> {
-    const patienceMs = performance.now() - this.#startedAt < YOUNG_MS ? PATIENCE_MS : 0;
+    const { kill } = this.#wrap;
+    const patienceMs = this.#patienceMs();
     return this.#inTurn(() =>
-      this.#wrap.kill === undefined
-        ? this.#ask(endWords(this.#marker, graceMs, patienceMs), graceMs + patienceMs)
-        : this.#endByKill(this.#wrap.kill, graceMs),
+      kill === undefined ? this.#ask(endWords(this.#marker, graceMs, patienceMs), graceMs + patienceMs) : this.#endByKill(kill, graceMs),
     );
+  }
+
+  #patienceMs(): number {
+    return performance.now() - this.#startedAt < YOUNG_MS ? PATIENCE_MS : 0;
   }
 
   /** All of a session: also what commands have left running. @param file of the inside, to be removed. */

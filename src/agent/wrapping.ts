@@ -8,6 +8,7 @@ import type { RunRequest } from '../protocol/run.js';
 import { packStrings, type StringList, splitStrings } from '../protocol/strings.js';
 import { inheritsEnvironment, type WrapDefinition } from '../wrap/definition.js';
 import { type DeclaredEnvironment, insideEnvironment } from '../wrap/environment.js';
+import { mapPath } from '../wrap/path-map.js';
 import { BaseEnvironment } from './base-environment.js';
 import { Errands, type WrapperPlace } from './errands.js';
 import { FarGuard } from './far-guard.js';
@@ -81,7 +82,7 @@ export class Wrapping {
   }
 
   inside(run: RunRequest): ReturnType<typeof insideEnvironment> {
-    return insideEnvironment(this.#facts.declared, changesOf(run.env), run.exact);
+    return insideEnvironment(this.#facts.declared, changesOf(run.env), run.exact, (path) => mapPath(this.wrap.pathMap, path));
   }
 
   /** @param added to the wrapper's own environment. */

@@ -7,6 +7,7 @@ import type { SessionRecord } from '../session/record.js';
 import { wrapCommand } from '../wrap/command.js';
 import { inheritsEnvironment, type WrapDefinition } from '../wrap/definition.js';
 import { insideEnvironment } from '../wrap/environment.js';
+import { mapPath } from '../wrap/path-map.js';
 import { filledWrap, fromLatin1, toLatin1 } from '../wrap/text.js';
 import { shellWord } from './table.js';
 
@@ -40,6 +41,7 @@ export function layersOf(record: SessionRecord, command: readonly string[], cwd:
       declaredOf(record),
       definition.runtimePassEnv.map((each) => toLatin1(`=${each}=${HIDDEN}`)),
       false,
+      (path) => mapPath(wrap.pathMap, path),
     ),
     cwd: toLatin1(cwd),
     isTerminal: false,

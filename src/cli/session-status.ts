@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { HoldfastError } from '../errors.js';
 import { descendantsOf, residentBytesOf } from '../process-tree.js';
 import { staleOf } from '../session/agent-probe.js';
-import { control } from '../session/control.js';
+import { ask } from '../session/control.js';
 import type { Change } from '../session/freshness.js';
 import { readOpened } from '../session/opened.js';
 
@@ -61,7 +61,7 @@ const STATUS: v.GenericSchema<unknown, AgentStatus> = v.object({
 
 /** @throws {HoldfastError} `NO_SESSION`, `AGENT_FROZEN`, and as `control`. */
 export async function sessionStatus(name: string): Promise<SessionStatus> {
-  const answer = await control(name, { op: 'status', protocol: 1 }, { timeoutMs: TIMEOUT_MS });
+  const { answer, agentPid } = await ask(name, { op: 'status' }, { timeoutMs: TIMEOUT_MS });
   const parsed = v.safeParse(STATUS, answer);
   if (!parsed.success) {
     throw new HoldfastError('PROTOCOL', `the status of session '${name}' is not understood: ${parsed.issues[0].message}`, {
@@ -70,7 +70,9 @@ export async function sessionStatus(name: string): Promise<SessionStatus> {
   }
   const { record, socket, log } = readOpened(name);
   const { mode, directory } = record.definition;
-  const { pid, name: own, state, ...rest } = parsed.output;
+  const { pid: told, name: own, state, ...rest } = parsed.output;
+  // In a container it knows itself by another number than we do. 0: of a pid namespace that we do not see into.
+  const pid = agentPid > 0 ? agentPid : told;
   const changes = staleOf(answer);
   const commandsRssBytes = rest.running === 0 ? 0 : residentBytesOf(descendantsOf(pid));
   return { pid, socket, log, name: own, mode, directory, state, stale: changes.length > 0, changes, ...rest, commandsRssBytes };

@@ -125,8 +125,9 @@ export async function openLocked(place: SessionPlace, definition: SessionDefinit
   place.removeSocket();
   await endEarlier(place);
   try {
-    const pid = await launch(place, record, options);
-    await recordInputs(place);
+    const told = await launch(place, record, options);
+    // In a container an agent knows itself by another number than we do.
+    const pid = (await recordInputs(place)) ?? told;
     return { opened: true, socket: place.shown.socket, pid, stale: [] };
   } catch (error) {
     place.clear();
@@ -161,10 +162,16 @@ const INPUTS_MS = 5_000;
 
 const INPUTS = v.array(v.object({ path: v.string(), sha256: v.nullable(v.string()) }));
 
-/** The agent knows more of them than we did: what the environment told, and what the entry itself has written. */
-async function recordInputs(place: SessionPlace): Promise<void> {
+/**
+ * The agent knows more of them than we did: what the environment told, and what the entry itself has written.
+ *
+ * @returns the agent's pid, as a process of this machine.
+ */
+async function recordInputs(place: SessionPlace): Promise<number | undefined> {
+  let pid: number | undefined;
   try {
-    const { answer } = await ask(place.name, { op: 'inputs' }, { timeoutMs: INPUTS_MS });
+    const { answer, agentPid } = await ask(place.name, { op: 'inputs' }, { timeoutMs: INPUTS_MS });
+    if (agentPid > 0) pid = agentPid; // 0: of a pid namespace that we do not see into
     const inputs = v.parse(INPUTS, answer['inputs']);
     const sources = v.parse(INPUTS, answer['sources']);
     const record = findRecord(place.files.record);
@@ -172,6 +179,7 @@ async function recordInputs(place: SessionPlace): Promise<void> {
   } catch {
     // The record is for those who cannot ask the agent, and what it says already is near enough.
   }
+  return pid;
 }
 
 /** Opening what is open is no fault, unless something else was asked for: then the caller would run in the wrong environment. */

@@ -23,20 +23,28 @@ export interface InsideEnvironment {
   readonly pathPrepend: readonly string[];
 }
 
-/** @param changes as on the wire: `=K=V`, `-K`, `?K=V`, `:DIRECTORY`; others are passed over. */
-export function insideEnvironment(session: DeclaredEnvironment, changes: Iterable<string>, exact: boolean): InsideEnvironment {
+/**
+ * @param changes as on the wire: `=K=V`, `-K`, `?K=V`, `:DIRECTORY`; others are passed over.
+ * @param pathInside where a directory of the host is, inside.
+ */
+export function insideEnvironment(
+  session: DeclaredEnvironment,
+  changes: Iterable<string>,
+  exact: boolean,
+  pathInside: (path: string) => string = (path) => path,
+): InsideEnvironment {
   const own = new Map<string, string | undefined>(exact ? [] : session.declared);
   const weak = new Map<string, string>(exact ? [] : session.weak);
   const prepended: string[] = [];
   for (const change of changes) {
     const rest = change.slice(1);
     const equals = rest.indexOf('=', 1);
-    if (change[0] === ':') prepended.push(rest);
+    if (change[0] === ':') prepended.push(pathInside(rest));
     else if (change[0] === '-') own.set(rest, undefined);
     else if (change[0] === '=') own.set(rest.slice(0, equals), rest.slice(equals + 1));
     else if (change[0] === '?') weak.set(rest.slice(0, equals), rest.slice(equals + 1));
   }
-  if (!exact) prepended.push(...session.pathPrepend);
+  if (!exact) prepended.push(...session.pathPrepend.map(pathInside));
   const path = own.get('PATH');
   const isPathKnown = path !== undefined || exact || own.has('PATH');
   if (isPathKnown && prepended.length > 0) own.set('PATH', [...prepended, ...(path === undefined ? [] : [path])].join(':'));

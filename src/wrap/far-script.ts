@@ -7,8 +7,8 @@ export const FAR_NONE = 3;
 export const FAR_LEFT = 4;
 
 /** Words for the script: a signal to the process group of the command itself. @param signal a name without SIG. */
-export function signalWords(marker: string, signal: string): string[] {
-  return [marker, signal, '0', '0'];
+export function signalWords(marker: string, signal: string, patienceMs = 0): string[] {
+  return [marker, signal, '0', String(Math.ceil(patienceMs / 100))];
 }
 
 /**

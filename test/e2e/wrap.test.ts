@@ -2,7 +2,7 @@
 // docs/config.md "Wrap". How the far side ends is in wrap-far-side.test.ts.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { programs, useHoldfast } from '../harness/holdfast.js';
@@ -241,5 +241,59 @@ describe('a wrapper inside of what a launcher enters', () => {
     const launcher = holdfast.program('enter', '#!/bin/bash\nexport ENTERED=yes BOX_PATH=/entered:/usr/bin:/bin\nexec "$@"\n');
     const session = await open([...BOX, `launcher = [${JSON.stringify(launcher)}]`, 'env = { A = "1" }']);
     expect(await session.output(['sh', '-c', 'echo "${ENTERED-none} $A $PATH"'])).toBe('none 1 /entered:/usr/bin:/bin\n');
+  });
+});
+
+describe('an agent that lives in a container', () => {
+  it('serves, with a process tree and mounts of its own', async (t) => {
+    needs(t, 'bwrap', 'root');
+    const root = dirname(dirname(programs.runnerExec));
+    // Nothing of the machine but what docs/config.md names, under the same paths.
+    const mounts = ['/usr', '/lib', '/lib64', '/bin', '/etc', dirname(dirname(process.execPath)), root].filter((path) => existsSync(path));
+    const launcher = [
+      'bwrap',
+      ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--tmpfs', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
+      ...mounts.flatMap((path) => ['--ro-bind', path, path]),
+      ...['--bind', holdfast.directory, holdfast.directory, '--setenv', 'IN', 'the container', '--'],
+    ];
+    const session = await holdfast.open('contained', { launcher });
+    expect(await session.output(['sh', '-c', 'echo "$IN"; ls -d /proc/[0-9]* | wc -l; pwd'])).toMatch(
+      new RegExp(`^the container\n[0-9]\n${holdfast.directory}\n$`),
+    );
+    expect((await session.exec(['sh', '-c', 'kill -9 $$'])).signal).toBe('SIGKILL');
+    const run = session.start(['sh', '-c', 'trap "exit 7" TERM; echo up; while :; do sleep 0.05; done']);
+    await run.outputLine('up', 20_000);
+    run.kill('SIGTERM');
+    expect((await run.ended).code).toBe(7);
+  });
+});
+
+describe('holdfast explain', () => {
+  it('shows what stands between, and what is executed', async () => {
+    const session = await open([...BOX, 'env = { A = "1" }', 'runtime_pass_env = ["TOKEN"]']);
+    const { stdout } = await holdfast.holdfast(['explain', session.name, '--', 'make', 'a b'], { env: { TOKEN: 'hunter2' } });
+    const text = stdout.toString();
+    expect(text).toContain(
+      `1  this host, with the environment of each caller\n2  ${box} exec -i box1: variables by option, the directory by -w`,
+    );
+    expect(text).toContain(`exec -i -e A=1 -e TOKEN=… -e HOLDFAST_RUN=… -w ${holdfast.directory} box1 make 'a b'\n`);
+    const json = await holdfast.holdfast(['explain', session.name, '--json', '--', 'make']);
+    expect(JSON.parse(json.stdout.toString())).toMatchObject({ argv: expect.arrayContaining(['make', 'box1']), lent: [] });
+    const bare = await holdfast.holdfast(['explain', session.name, '--json']);
+    expect(JSON.parse(bare.stdout.toString())).toMatchObject({ whole: false });
+  });
+});
+
+describe('what a style cannot do', () => {
+  it('is refused by name', async () => {
+    const session = await open([`prefix = [${JSON.stringify(box)}, "exec", "-i"]`, 'operand = ["box1"]', 'env_style = "option-by-name"']);
+    const { code, stderr } = await session.exec(['true'], { flags: ['--exact', '--env', 'A=1'] });
+    expect([code, stderr.toString()]).toEqual([
+      125,
+      `runner-exec: session '${session.name}' refused: an exact environment cannot be had with env_style "option-by-name"; hint: the other variables inside would stay; env_style "env-command" can take them away\n`,
+    ]);
+    const empty = join(holdfast.folder(), 'holdfast.toml');
+    writeFileSync(empty, '[session]\nprefix = []\n');
+    expect((await holdfast.holdfast(['open', 'empty', '--config', empty])).stderr.toString()).toContain("'prefix' must be a list of words");
   });
 });

@@ -56,6 +56,10 @@ describe('what is to be changed inside', () => {
 });
 
 describe('the PATH inside', () => {
+  it('has its directories where they are inside', () => {
+    expect(insideEnvironment(SESSION, [':/r'], false, (path) => `/in${path}`).pathPrepend).toEqual(['/in/r', '/in/p']);
+  });
+
   it('is put together where all of it is known', () => {
     expect(insideEnvironment({ ...SESSION, declared: [['PATH', '/d']] }, [':/r', ':/s'], false)).toMatchObject({
       set: new Map([['PATH', '/r:/s:/p:/d']]),
