@@ -5,7 +5,8 @@ export { addressOf, type SessionAddress } from './client/connect.js';
 export type { LimitName, LimitValue } from './client/limits.js';
 export type { Selection } from './client/locate.js';
 export type { RunSpec } from './client/request.js';
-export { type RunHandle, type RunOptions, type RunReport, run } from './client/run.js';
+export { run } from './client/run.js';
+export type { RunHandle, RunOptions, RunReport } from './client/run-handle.js';
 export type { HasDescriptor, StdioFile, StdioOption, StdioSlot, StdioTerminal } from './client/stdio.js';
 export { chooseSession, type OpenRequest } from './config/choose.js';
 export { openExecSession as openSession } from './config/open-exec-session.js';
@@ -29,6 +30,7 @@ export type {
 export { type Fingerprint, type FingerprintFacts, type FingerprintPart, fingerprintOf } from './session/fingerprint.js';
 export { attachSession } from './session/held-opening.js';
 export { type Identity, identityOf } from './session/identity.js';
+export type { AcquireOptions, Lease, Opener, PoolOptions } from './session/lease.js';
 export { findSession, listSessions, type SessionState, type SessionSummary } from './session/list.js';
-export { type AcquireOptions, ExecSessionPool, type Lease, type Opener, type PoolOptions } from './session/pool.js';
+export { ExecSessionPool } from './session/pool.js';
 export { fingerprintSession, type SessionFingerprint } from './session/session-fingerprint.js';

@@ -1,7 +1,7 @@
 // The interface that a program sees of a session, whatever its mode: a transformation of commands, and a way to run them from
 // within. DESIGN section 7; docs/library.md shows each part at work.
 
-import type { RunHandle, RunOptions } from '../client/run.js';
+import type { RunHandle, RunOptions } from '../client/run-handle.js';
 import type { StdioOption } from '../client/stdio.js';
 import type { HoldfastError } from '../errors.js';
 import type { Outcome } from '../protocol/outcome.js';

@@ -1,7 +1,7 @@
 // What an outcome means where it is no ending of the command's own: one of our errors, in the words of the command line.
 
 import { exitOfOutcome } from '../client/exit-policy.js';
-import type { RunOptions } from '../client/run.js';
+import type { RunOptions } from '../client/run-handle.js';
 import { HoldfastError, type HoldfastErrorCode } from '../errors.js';
 import type { Outcome } from '../protocol/outcome.js';
 import type { SessionDefinition } from './definition.js';

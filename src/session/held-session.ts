@@ -2,7 +2,8 @@
 // prepared, and nothing else here: all of them have an agent.
 
 import type { SessionAddress } from '../client/connect.js';
-import { type RunHandle, type RunOptions, runFresh } from '../client/run.js';
+import { runFresh } from '../client/run.js';
+import type { RunHandle, RunOptions } from '../client/run-handle.js';
 import type { StdioOption } from '../client/stdio.js';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';

@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ExecSession } from '../../../src/session/exec-session.js';
-import { ExecSessionPool, type Opener } from '../../../src/session/pool.js';
+import type { Opener } from '../../../src/session/lease.js';
+import { ExecSessionPool } from '../../../src/session/pool.js';
 
 /** Sessions that are nothing but what a pool looks at. */
 class Openings {
