@@ -2,7 +2,7 @@
 // environment is entered once however many do.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.js';
@@ -346,6 +346,17 @@ describe('projects', { timeout: PATIENCE_MS }, () => {
     other.write('input', 'other');
     expect(await other.mark()).toBe('0 other\n');
     await other.adopt();
+  });
+
+  it('that are gone take their session along, once nothing runs in it', async () => {
+    const project = makeProject();
+    await project.mark();
+    const session = await project.adopt();
+    const files = (): string[] => readdirSync(holdfast.runtimeDirectory).filter((file) => file.startsWith('~'));
+    rmSync(project.directory, { recursive: true });
+    // It looks every ten seconds.
+    await eventually(() => expect(files()).toEqual([]), PATIENCE_MS / 2);
+    await eventually(() => expect(session.processes()).toEqual([]), PATIENCE_MS / 2);
   });
 
   it('of two branches never share an environment', async (t) => {
