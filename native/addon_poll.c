@@ -20,6 +20,7 @@ struct poller {
   int watched;
   int32_t *ready; /* pairs (fd, events), shared with JS */
   napi_ref ready_reference;
+  napi_async_cleanup_hook_handle cleanup; /* while the environment ends */
 };
 
 static void on_ready(uv_poll_t *handle, int status, int events) {
@@ -46,10 +47,18 @@ static void on_ready(uv_poll_t *handle, int status, int events) {
   napi_close_handle_scope(poller->env, scope);
 }
 
-static void after_close(uv_handle_t *handle) { free(handle->data); }
+static void after_close(uv_handle_t *handle) {
+  struct poller *poller = handle->data;
+  napi_async_cleanup_hook_handle cleanup = poller->cleanup;
+  free(poller);
+  napi_remove_async_cleanup_hook(cleanup);
+}
 
-static void on_environment_end(void *data) {
+/* Asynchronous, since a worker thread that alone had loaded this file unloads it when its hooks are through: the handle must be
+ * closed by then, or its callback would be called where no code is any more. */
+static void on_environment_end(napi_async_cleanup_hook_handle cleanup, void *data) {
   struct poller *poller = data;
+  poller->cleanup = cleanup;
   uv_poll_stop(&poller->handle);
   close(poller->epoll);
   uv_close((uv_handle_t *)&poller->handle, after_close);
@@ -82,7 +91,7 @@ static napi_value js_start(napi_env env, napi_callback_info info) {
   napi_create_string_utf8(env, "holdfast", NAPI_AUTO_LENGTH, &name);
   napi_async_init(env, NULL, name, &poller->context);
   napi_set_instance_data(env, poller, NULL, NULL);
-  napi_add_env_cleanup_hook(env, on_environment_end, poller);
+  napi_add_async_cleanup_hook(env, on_environment_end, poller, NULL);
   return number(env, 0);
 }
 

@@ -129,6 +129,22 @@ describe('a program that ends with a session in its hands', () => {
   });
 });
 
+it('a worker thread takes its session with it, and the program goes on', async () => {
+  const worker = holdfast.program(
+    'worker.mjs',
+    `import { Worker, isMainThread } from 'node:worker_threads';
+     import { fileURLToPath } from 'node:url';
+     if (isMainThread) new Worker(fileURLToPath(import.meta.url)).on('exit', (code) => console.log('worker', code));
+     else {
+       const { openSession } = await import(${JSON.stringify(programs.library)});
+       const session = await openSession({ launcher: ['env', 'HELD=yes'] });
+       for await (const line of session.run({ program: 'printenv', args: ['HELD'] })) console.log(line);
+     }`,
+  );
+  const { code, stdout, stderr } = await holdfast.run([process.execPath, worker]);
+  expect([code, `${stdout}`, `${stderr}`]).toEqual([0, 'yes\nworker 0\n', '']);
+});
+
 describe('a program with a handler of its own', () => {
   it('decides by itself, and the session ends when it does', async () => {
     const { options } = launcher('web');
