@@ -63,9 +63,14 @@ use() { # FOLDER NODE
     [ "\$(runner-exec --session $session -- bash -c 'greet you')" = 'hello you' ]
     [ "\$(holdfast __runner-exec --session $session -- sh -c 'echo "\$TRIED"')" = yes ]
     node --input-type=module -e "
-      import { addressOf, run } from 'holdfast';
+      import { addressOf, openSession, run } from 'holdfast';
       const outcome = await run({ program: 'sh', args: ['-c', 'exit 7'], stdio: 'ignore' }, addressOf('$session')).outcome;
       if (outcome.kind !== 'exited' || outcome.code !== 7) throw new Error(JSON.stringify(outcome));
+      const own = await openSession({ launcher: ['env', 'TRIED=library'] });
+      const lines = [];
+      for await (const line of own.run({ program: 'sh', args: ['-c', 'echo \\\$TRIED'] })) lines.push(line);
+      if (lines.join() !== 'library') throw new Error(lines.join());
+      await own.teardown();
     "
     holdfast close $session
 USE
@@ -94,7 +99,7 @@ types() {
   ln -s "$root/node_modules/@types/node" node_modules/@types/node
   ln -s "$root/node_modules/undici-types" node_modules/undici-types
   cat >use.ts <<'T'
-import { addressOf, HoldfastError, type HoldfastErrorCode, type Outcome, type RunOptions, run } from 'holdfast';
+import { addressOf, type ExecSession, HoldfastError, type HoldfastErrorCode, openSession, type Outcome, type RunOptions, run } from 'holdfast';
 const spec: RunOptions = { program: 'true', stdio: 'ignore' };
 export async function use(): Promise<number | HoldfastErrorCode> {
   try {
@@ -103,6 +108,12 @@ export async function use(): Promise<number | HoldfastErrorCode> {
   } catch (error) {
     return error instanceof HoldfastError ? error.code : -2;
   }
+}
+export async function hold(): Promise<string> {
+  const session: ExecSession = await openSession({ launcher: ['env'] });
+  const { program } = session.prepare({ program: 'true' });
+  await session.teardown();
+  return program;
 }
 // @ts-expect-error a program is needed
 run({}, addressOf('tried'));

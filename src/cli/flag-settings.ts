@@ -2,7 +2,8 @@
 
 import { flagOf, type KeyInfo, SESSION_KEYS } from '../config/keys.js';
 import { findNearestChoice } from '../config/nearest.js';
-import { checkSettings, type Fault, type SessionSettings } from '../config/schema.js';
+import { checkSettings, type Fault } from '../config/schema.js';
+import type { SessionSettings } from '../config/settings.js';
 import { HoldfastError } from '../errors.js';
 
 /**

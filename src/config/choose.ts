@@ -18,7 +18,7 @@ import { flagOf } from './keys.js';
 import { findNearest } from './nearest.js';
 import { overlay } from './overlay.js';
 import { isRunnerJson, parseRunnerJson } from './runner-json.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 const FILE_NAME = 'holdfast.toml';
 

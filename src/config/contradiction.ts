@@ -2,7 +2,7 @@
 
 import { PRESETS } from '../wrap/presets/presets.js';
 import { findOptionFault } from './preset-options.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 export interface Contradiction {
   /** The key to point at: the later of the two. */

@@ -7,7 +7,7 @@ import { hasPlaceholder } from '../wrap/placeholders.js';
 import type { PresetChoice } from '../wrap/presets/preset.js';
 import { type Chosen, choosePreset, PRESETS } from '../wrap/presets/presets.js';
 import type { SessionPlace } from './define.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 /** @throws {HoldfastError} `USAGE` when nothing says what the prefix is, or a preset lacks something. */
 export function defineWrap(

@@ -7,7 +7,7 @@ import { DEFINITION_DEFAULTS, type Launch, NO_LAUNCHER, type SessionDefinition }
 import { enterProvider } from '../session/launchers/providers.js';
 import { ENTRY_KEYS, modeOf } from './contradiction.js';
 import { defineWrap } from './define-wrap.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 export interface SessionPlace {
   readonly name: string;

@@ -10,7 +10,7 @@ import { type ConfigFile, parseConfig, readConfigFile, readConfigText } from './
 import { findNearest } from './nearest.js';
 import { overlay } from './overlay.js';
 import { isRunnerJson } from './runner-json.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 /** Deeper than anybody can follow by eye. */
 const MAX_DEPTH = 16;

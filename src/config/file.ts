@@ -12,7 +12,8 @@ import { findContradiction } from './contradiction.js';
 import { SESSION_KEY_NAMES } from './keys.js';
 import { findLine } from './locate.js';
 import { findNearest, findNearestChoice } from './nearest.js';
-import { checkSettings, type Fault, type SessionSettings } from './schema.js';
+import { checkSettings, type Fault } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 /** Far above any file written by hand, and small enough to read whole. */
 const MAX_FILE_BYTES = 1024 * 1024;

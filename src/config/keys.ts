@@ -1,7 +1,7 @@
 // Every key of a session table in holdfast.toml, and by the same name (`idle_timeout`, `--idle-timeout`) every flag of `holdfast open`.
 // Data alone: schema.ts says what a value must be, docs/config.md explains; tests compare all three.
 
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 export type KeyGroup = 'What is entered' | 'Variables (each may be repeated)' | 'Life' | 'Identity' | 'Wrap, for mode wrap alone';
 

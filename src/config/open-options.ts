@@ -13,7 +13,8 @@ import { findContradiction, type WRAP_KEYS } from './contradiction.js';
 import { defineSession } from './define.js';
 import { MAX_DURATION_MS } from './duration.js';
 import { withAbsolutePaths } from './file.js';
-import { checkSettings, type SessionSettings } from './schema.js';
+import { checkSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 /** How long a session lives, and who opens it. */
 interface LifeOptions {

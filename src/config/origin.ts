@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 
 import type { OpenRequest } from './choose.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 const ORIGIN = v.object({
   name: v.optional(v.string()),

@@ -1,7 +1,7 @@
 // Settings laid over settings: flags over a file. Lists and variables are added to, all else is replaced.
 
 import { ENTRY_KEYS } from './contradiction.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 const TABLES = ['env', 'runtime_env', 'path_map'] as const;
 const LISTS = ['pass_env', 'runtime_pass_env', 'launch_pass_env', 'inputs', 'volatile'] as const;

@@ -4,7 +4,7 @@ import type { OptionInfo, OptionValue } from '../wrap/presets/preset.js';
 import { PRESETS } from '../wrap/presets/presets.js';
 import type { Contradiction } from './contradiction.js';
 import { findNearest } from './nearest.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 export function findOptionFault({ preset: name, options }: SessionSettings): Contradiction | undefined {
   if (options === undefined) return undefined;

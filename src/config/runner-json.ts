@@ -5,7 +5,8 @@ import { dirname, resolve } from 'node:path';
 
 import { HoldfastError } from '../errors.js';
 import { findNearest } from './nearest.js';
-import { checkSettings, type SessionSettings } from './schema.js';
+import { checkSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 export const RUNNER_JSON_VERSION = 1;
 export const RUNNERS = ['local', 'wrap', 'session'] as const;

@@ -6,11 +6,11 @@ import { compileGlob } from '../session/functions.js';
 import { PROVIDER_NAMES } from '../session/launchers/providers.js';
 
 import { isVariableName, variablesSchema } from '../session/variables.js';
-import { COMMAND_STYLES, type CommandStyle, ENV_STYLES, type EnvStyle, FAR_SIDES, type FarSideKind } from '../wrap/definition.js';
-import type { OptionValue } from '../wrap/presets/preset.js';
+import { COMMAND_STYLES, ENV_STYLES, FAR_SIDES } from '../wrap/definition.js';
 import { PRESET_NAMES } from '../wrap/presets/presets.js';
 
 import { findDuration } from './duration.js';
+import type { SessionSettings } from './settings.js';
 import { findSize } from './size.js';
 
 const TEXT = 'text in quotes';
@@ -125,53 +125,6 @@ const durationOrNever = v.pipe(
   }),
   v.metadata({ json: { type: 'string', pattern: `^(never|${DURATION_PATTERN})$` } }),
 );
-
-/** A session as declared: what is absent was not said. Durations are milliseconds, `null` is "never"; sizes are bytes. */
-export interface SessionSettings {
-  /** Gone once file and flags are settled: extends.ts. */
-  extends?: string;
-  mode?: 'host' | 'snapshot' | 'session' | 'wrap';
-  launcher?: string[];
-  launcher_style?: 'words' | 'string';
-  source?: string;
-  source_command?: string[];
-  provider?: string;
-  env?: Record<string, string>;
-  runtime_env?: Record<string, string>;
-  pass_env?: string[];
-  runtime_pass_env?: string[];
-  launch_pass_env?: string[];
-  path_prepend?: string[];
-  functions?: 'all' | 'none' | string[];
-  inputs?: string[];
-  on_stale?: 'reopen' | 'warn' | 'refuse';
-  idle_timeout?: number | null;
-  open_timeout?: number;
-  kill_grace?: number;
-  max_concurrent?: number;
-  max_queue?: number;
-  job_output_limit?: number;
-  containment?: 'auto' | 'cgroup' | 'warden' | 'group';
-  identity?: string;
-  volatile?: string[];
-  preset?: string;
-  options?: Record<string, OptionValue>;
-  prefix?: string[];
-  operand?: string[];
-  env_style?: EnvStyle;
-  env_option?: string;
-  cwd_option?: string;
-  tty_option?: string[];
-  end_of_options?: string;
-  command_style?: CommandStyle;
-  path_map?: Record<string, string>;
-  map_argv?: boolean;
-  failure_codes?: number[];
-  far_side?: FarSideKind;
-  kill?: string[];
-  start?: string[];
-  stop?: string[];
-}
 
 const SETTINGS_SCHEMA = v.strictObject(
   {

@@ -9,7 +9,7 @@ import { HoldfastError } from '../errors.js';
 import { PROVIDER_NAMES, providerInputs, providerOf } from '../session/launchers/providers.js';
 import { SESSION_KEYS } from './keys.js';
 import { findNearest } from './nearest.js';
-import type { SessionSettings } from './schema.js';
+import type { SessionSettings } from './settings.js';
 
 /** What people call a script that is to be sourced. */
 const SCRIPTS = ['env.sh', 'setup-env.sh', 'environment.sh', 'scripts/env.sh'];

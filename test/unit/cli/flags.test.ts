@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { settingsFromFlags } from '../../../src/cli/flag-settings.js';
 import { addSettingFlags, splitAtDashes } from '../../../src/cli/flags.js';
 import { flagOf, SESSION_KEY_NAMES } from '../../../src/config/keys.js';
-import type { SessionSettings } from '../../../src/config/schema.js';
+import type { SessionSettings } from '../../../src/config/settings.js';
 import { HoldfastError } from '../../../src/errors.js';
 
 function openCommand(): Command {

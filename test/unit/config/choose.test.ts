@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { chooseSession, type OpenRequest } from '../../../src/config/choose.js';
-import type { SessionSettings } from '../../../src/config/schema.js';
+import type { SessionSettings } from '../../../src/config/settings.js';
 import { HoldfastError } from '../../../src/errors.js';
 import { parseDefinition, type SessionDefinition } from '../../../src/session/definition.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { findContradiction, modeOf } from '../../../src/config/contradiction.js';
-import type { SessionSettings } from '../../../src/config/schema.js';
+import type { SessionSettings } from '../../../src/config/settings.js';
 
 describe('settings that cannot be together', () => {
   it.each<[SessionSettings, string]>([

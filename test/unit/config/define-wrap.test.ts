@@ -5,7 +5,7 @@ import { findContradiction } from '../../../src/config/contradiction.js';
 import { defineSession } from '../../../src/config/define.js';
 import { parseConfig } from '../../../src/config/file.js';
 import { overlay } from '../../../src/config/overlay.js';
-import type { SessionSettings } from '../../../src/config/schema.js';
+import type { SessionSettings } from '../../../src/config/settings.js';
 import { HoldfastError } from '../../../src/errors.js';
 import type { SessionDefinition } from '../../../src/session/definition.js';
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { settleFlags, settleSession } from '../../../src/config/extends.js';
 import { readConfigFile } from '../../../src/config/file.js';
-import type { SessionSettings } from '../../../src/config/schema.js';
+import type { SessionSettings } from '../../../src/config/settings.js';
 import { HoldfastError } from '../../../src/errors.js';
 
 let root: string;
