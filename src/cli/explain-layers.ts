@@ -9,7 +9,7 @@ import { isTty } from '../native.js';
 import { control } from '../session/control.js';
 import type { SessionDefinition } from '../session/definition.js';
 import { bytesOf } from '../session/host-environment.js';
-import { type Identity, identityOf } from '../session/identity.js';
+import { type Identity, identityOfRecord } from '../session/identity.js';
 import { readOpened } from '../session/opened.js';
 import type { SessionRecord } from '../session/record.js';
 import { inheritsEnvironment } from '../wrap/definition.js';
@@ -63,7 +63,7 @@ export async function sessionLayers(name: string, request: ExplainedRequest): Pr
   const isElsewhere = answer.output.isElsewhere || (wrap !== undefined && !inheritsEnvironment(wrap));
   return {
     definition,
-    identity: identityOf(definition, record.inputs),
+    identity: identityOfRecord(record),
     snapshotTakenAt: record.snapshot?.takenAt,
     isElsewhere,
     layers: {

@@ -39,7 +39,7 @@ export function layersOf(record: SessionRecord, command: readonly string[], cwd:
     argv: command.map(toLatin1),
     environment: insideEnvironment(
       declaredOf(record),
-      definition.runtimePassEnv.map((each) => toLatin1(`=${each}=${HIDDEN}`)),
+      definition.runtimePassEnv.filter((each) => each !== '*').map((each) => toLatin1(`=${each}=${HIDDEN}`)),
       false,
       (path) => mapPath(wrap.pathMap, path),
     ),

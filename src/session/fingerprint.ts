@@ -25,6 +25,8 @@ export interface FingerprintFacts {
   readonly inputs: readonly InputHash[];
   /** The files that the launcher's words name. */
   readonly scripts: readonly InputHash[];
+  /** What the session holds, by its own word: the digest of an image. */
+  readonly held?: string | undefined;
 }
 
 export interface Fingerprint {
@@ -36,7 +38,7 @@ export interface Fingerprint {
   readonly leftOut: readonly string[];
 }
 
-export type FingerprintPart = 'definition' | 'variables' | 'functions' | 'passed' | 'inputs';
+export type FingerprintPart = 'definition' | 'variables' | 'functions' | 'passed' | 'inputs' | 'held';
 
 /** Whether a member of the definition changes what a command meets. Those of variables and inputs count by what they found. */
 const COUNTS: Readonly<Record<keyof SessionDefinition, boolean>> = {
@@ -91,6 +93,7 @@ export function fingerprintOf(facts: FingerprintFacts): Fingerprint {
     functions: hash(functions),
     passed: hash(passedPart(facts)),
     inputs: hash(inputsPart(facts)),
+    held: hash(facts.held ?? null),
   };
   return { fingerprint: `sha256:${hash(['holdfast 1', parts])}`, parts, leftOut };
 }

@@ -9,7 +9,7 @@ import { closeSession } from './close.js';
 import { DEFINITION_DEFAULTS, type Launch, parseDefinition, type SessionDefinition } from './definition.js';
 import type { ExecSession } from './exec-session.js';
 import { HeldSession } from './held-session.js';
-import { identityOf } from './identity.js';
+import { identityOfRecord } from './identity.js';
 import { layeredDefinition } from './layer.js';
 import { type OpenOptions, openSession } from './open.js';
 import { readOpened } from './opened.js';
@@ -48,7 +48,7 @@ async function holdOpened(
 ): Promise<HeldSession> {
   const { opened, socket, pid } = await openSession(definition, opening.options);
   const ownership = opened ? await own(definition.name, socket) : undefined;
-  const identity = identityOf(definition, readOpened(definition.name).record.inputs);
+  const identity = identityOfRecord(readOpened(definition.name).record);
   return new HeldSession({ definition, entry, socket, agentPid: ownership?.agentPid ?? pid, ownership, base, identity });
 }
 
@@ -70,7 +70,7 @@ export async function attachSession(name: string): Promise<ExecSession> {
       agentPid: live.pid,
       ownership: undefined,
       base: undefined,
-      identity: identityOf(definition, readOpened(name).record.inputs),
+      identity: identityOfRecord(readOpened(name).record),
     });
   } finally {
     place?.close();

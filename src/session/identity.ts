@@ -2,7 +2,7 @@
 // somebody's word. It changes nothing; it says how far a fingerprint can be trusted. Pure.
 
 import type { SessionDefinition } from './definition.js';
-import type { InputHash } from './record.js';
+import type { InputHash, SessionRecord } from './record.js';
 
 export type Identity =
   /** `by`: a lock file, an image's digest, a path of the nix store. */
@@ -18,11 +18,13 @@ const LOCK_FILE = /(^|[./-])lock(\.\w+)?$/;
  * The user's own word comes first: who gives one has a reason.
  *
  * @param inputs as they are in the session's record; a lock file that is not there pins nothing.
+ * @param held what the session holds, by its own word: the digest of an image.
  */
-export function identityOf(definition: SessionDefinition, inputs: readonly InputHash[]): Identity {
+export function identityOf(definition: SessionDefinition, inputs: readonly InputHash[], held?: string): Identity {
   if (definition.identity !== undefined) return { kind: 'asserted', by: definition.identity };
-  const { wrap } = definition;
-  const words = wordsOf(wrap ?? definition.launch);
+  if (held !== undefined) return { kind: 'pinned', by: DIGEST.test(held) ? `image ${held}` : held };
+  const { wrap, hold, launch } = definition;
+  const words = wordsOf([wrap, hold, launch]);
   const digest = findIn(words, DIGEST);
   if (digest !== undefined) return { kind: 'pinned', by: `image ${digest}` };
   const lock = inputs.find(({ path, sha256 }) => sha256 !== null && LOCK_FILE.test(path));
@@ -31,6 +33,11 @@ export function identityOf(definition: SessionDefinition, inputs: readonly Input
   if (store !== undefined) return { kind: 'pinned', by: `store path ${store}` };
   if (definition.mode === 'host') return { kind: 'asserted', by: 'the host as it is' };
   return { kind: 'asserted', by: 'its definition alone' };
+}
+
+/** Of an open session. */
+export function identityOfRecord({ definition, inputs, held }: Pick<SessionRecord, 'definition' | 'inputs' | 'held'>): Identity {
+  return identityOf(definition, inputs, held?.identity);
 }
 
 /** For people: `pinned by lock file flake.lock`. */

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { HoldfastError } from '../errors.js';
 import { control } from './control.js';
 import { type Fingerprint, fingerprintOf } from './fingerprint.js';
-import { type Identity, identityOf } from './identity.js';
+import { type Identity, identityOfRecord } from './identity.js';
 import { readOpened } from './opened.js';
 import type { BytePairs } from './record.js';
 
@@ -23,8 +23,17 @@ export async function fingerprintSession(name: string): Promise<SessionFingerpri
   const { record } = readOpened(name);
   const { definition, declared, weak, inputs } = record;
   return {
-    ...fingerprintOf({ definition, captured, launched: record.launched ?? [], declared, weak, inputs, scripts: record.scripts ?? [] }),
-    identity: identityOf(definition, inputs),
+    ...fingerprintOf({
+      definition,
+      captured,
+      launched: record.launched ?? [],
+      declared,
+      weak,
+      inputs,
+      scripts: record.scripts ?? [],
+      held: record.held?.identity,
+    }),
+    identity: identityOfRecord(record),
   };
 }
 

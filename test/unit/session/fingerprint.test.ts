@@ -57,7 +57,7 @@ function captured(...pairs: [string, string][]): FingerprintFacts {
 describe('a fingerprint', () => {
   it('is a hash, with one for each part and the names that were left out', () => {
     expect(base.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(Object.keys(base.parts)).toEqual(['definition', 'variables', 'functions', 'passed', 'inputs']);
+    expect(Object.keys(base.parts)).toEqual(['definition', 'variables', 'functions', 'passed', 'inputs', 'held']);
     expect(base.leftOut).toEqual(['HOME']);
   });
 
@@ -83,6 +83,7 @@ describe('a fingerprint', () => {
     ['the value that a variable of pass_env had', { ...facts, declared: [['TOKEN', 'u']] }],
     ['the content of an input', { ...facts, inputs: [{ path: '/p/lock', sha256: 'b' }] }],
     ['the content of what the launcher names', { ...facts, scripts: [{ path: '/p/enter', sha256: 'f' }] }],
+    ['what is held', { ...facts, held: 'sha256:0a' }],
     ['an input that went', { ...facts, inputs: [{ path: '/p/lock', sha256: null }] }],
     ["a caller's variable under pass_env *", { ...defined({ passEnv: ['TOKEN', 'ABSENT', '*'] }), weak: [['GOFLAGS', '-x']] }],
   ])('moves with %s', (_, moved) => {

@@ -40,8 +40,15 @@ describe('an environment', () => {
   it('is pinned by the digest of its image', () => {
     const wrap = { ...WRAP, operand: [`img@${DIGEST}`] };
     expect(identityOf(define({ mode: 'wrap', wrap }), [])).toEqual({ kind: 'pinned', by: `image ${DIGEST}` });
+    const hold = { start: ['docker', 'run', '-d', `img@${DIGEST}`], stop: [] };
+    expect(identityOf(define({ mode: 'wrap', wrap: WRAP, hold }), [])).toEqual({ kind: 'pinned', by: `image ${DIGEST}` });
     const tagged = { ...wrap, operand: ['img:latest'] };
     expect(identityOf(define({ mode: 'wrap', wrap: tagged }), [{ path: '/p/x.lock', sha256: 'a' }]).kind).toBe('asserted');
+  });
+
+  it('is pinned by what its wrapper says that it holds', () => {
+    expect(identityOf(define({ mode: 'wrap', wrap: WRAP }), [], DIGEST)).toEqual({ kind: 'pinned', by: `image ${DIGEST}` });
+    expect(identityOf(define({ mode: 'wrap', wrap: WRAP }), [], 'vm 7')).toEqual({ kind: 'pinned', by: 'vm 7' });
   });
 
   it('is pinned by a path of the nix store', () => {
