@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 
 import type { KeptSnapshot } from '../session/kept-snapshots.js';
+import { printable } from './progress.js';
 import { selectName } from './selection.js';
 import { formatSpan, formatTable, shellWord } from './table.js';
 
@@ -47,16 +48,27 @@ async function list(options: { json?: true }): Promise<void> {
   const kept = keptSnapshots();
   if (options.json) process.stdout.write(`${JSON.stringify(kept, undefined, 2)}\n`);
   else if (kept.length > 0)
-    process.stdout.write(formatTable(['KEY', 'SESSION', 'STATE', 'AGE', 'UNUSED', 'SIZE', 'LAUNCHER'], kept.map(row)));
+    process.stdout.write(formatTable(['KEY', 'PROJECT', 'SESSION', 'STATE', 'AGE', 'UNUSED', 'SIZE', 'LAUNCHER'], kept.map(row)));
 }
 
 function row({ key, state, bytes, usedAt, facts }: KeptSnapshot): string[] {
   const now = Date.now();
   const size = `${Math.ceil(bytes / 1024)}K`;
   const unused = formatSpan(Math.max(0, now - usedAt));
-  if (facts === undefined) return [key.slice(0, 12), '-', state, '-', unused, size, '-'];
+  if (facts === undefined) return [key.slice(0, 12), '-', '-', state, '-', unused, size, '-'];
   const launcher = facts.launcher.map(shellWord).join(' ');
-  return [key.slice(0, 12), facts.name, state, formatSpan(Math.max(0, now - facts.takenAt)), unused, size, launcher];
+  // A project's session has its directory for a name.
+  const session = facts.name === facts.directory ? '-' : printable(facts.name);
+  return [
+    key.slice(0, 12),
+    printable(facts.directory),
+    session,
+    state,
+    formatSpan(Math.max(0, now - facts.takenAt)),
+    unused,
+    size,
+    launcher,
+  ];
 }
 
 async function clear(given: string | undefined, options: { all?: true }): Promise<void> {

@@ -15,14 +15,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 import { systemErrorText } from '../client/errno.js';
 import { findFault } from '../client/runtime-directory.js';
-import { closeFd, openDirectory } from '../native.js';
+import { closeFd, NativeError, openDirectory } from '../native.js';
 import { type SessionLock, tryLock, waitForLock } from './session-lock.js';
 import { decodeSnapshot, encodeSnapshot, type Snapshot, type SnapshotFacts, type SnapshotFault } from './snapshot-file.js';
 
@@ -75,21 +74,25 @@ export class SnapshotCache {
     } catch (error) {
       throw new CacheUnusable(`'${path}' cannot be made: ${systemErrorText(error)}`);
     }
-    return SnapshotCache.#open(path);
+    const made = SnapshotCache.#open(path, false);
+    if (made === undefined) throw new CacheUnusable(`'${path}' vanished while it was made`);
+    return made;
   }
 
   /** `undefined`: there is no such directory, and so no snapshot. @throws {CacheUnusable} */
   static find(path: string | undefined = cacheDirectoryPath()): SnapshotCache | undefined {
-    if (path === undefined || statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-    return SnapshotCache.#open(path);
+    return path === undefined ? undefined : SnapshotCache.#open(path, true);
   }
 
-  static #open(path: string): SnapshotCache {
+  static #open(path: string, mayLack: boolean): SnapshotCache | undefined {
     let fd: number;
     try {
       fd = openDirectory(path);
-    } catch {
-      throw new CacheUnusable(`'${path}' is a link, or no directory`);
+    } catch (error) {
+      const code = error instanceof NativeError ? error.code : '';
+      if (mayLack && code === 'ENOENT') return undefined;
+      if (code === 'ENOTDIR' || code === 'ELOOP') throw new CacheUnusable(`'${path}' is a link, or no directory`);
+      throw new CacheUnusable(`'${path}' cannot be opened: ${systemErrorText(error)}`);
     }
     const fault = findFault(fstatSync(fd));
     if (fault === undefined) return new SnapshotCache(path, fd);

@@ -10,6 +10,7 @@ import { hashInputs } from './freshness.js';
 import { bytesOf } from './host-environment.js';
 import type { BytePairs, InputHash } from './record.js';
 import { SNAPSHOT_VERSION } from './snapshot-file.js';
+import { VOLATILE_NAMES } from './volatile.js';
 
 /** A word of a launcher that names a larger file is a program, whose version its path tells. */
 const MAX_SCRIPT_BYTES = 1024 * 1024;
@@ -19,8 +20,8 @@ const MAX_SCRIPT_BYTES = 1024 * 1024;
  * so they need not be in the key.
  */
 const OF_ONE_LOGIN = /^(TERM|COLORTERM|XDG_(SESSION_(ID|TYPE|CLASS|DESKTOP|PATH)|VTNR|SEAT|SEAT_PATH|ACTIVATION_TOKEN))$/;
-/** The same, of the caller's own environment, which a bash launcher can read. */
-const OF_ONE_SHELL = /^(_|PWD|OLDPWD|SHLVL|WINDOWID|TERM_SESSION_ID|HOLDFAST_.*|NOTIFY_SOCKET)$/;
+/** Of the caller's own environment, which a bash launcher can read: they speak of the window or shell in which it was typed. */
+const OF_ONE_SHELL = ['shell', 'terminal', 'service'].flatMap((kind) => VOLATILE_NAMES[kind] ?? []);
 /** How the entry itself is made: the installation's own paths. */
 const OF_THE_ENTRY = /^(HOLDFAST_LAUNCH|HOLDFAST_USER_BASH_ENV)$/;
 
@@ -48,17 +49,19 @@ export function snapshotKey({ definition, declared, launched, caller }: Snapshot
     declared: sorted(declared, isLasting),
     launched: sorted(launched, (name) => isLasting(name) && !OF_THE_ENTRY.test(name) && name !== 'BASH_ENV'),
     bashEnv: launched.get('HOLDFAST_USER_BASH_ENV') ?? null,
-    caller: caller === undefined ? null : sorted(caller, (name) => isLasting(name) && !OF_ONE_SHELL.test(name)),
+    caller: caller === undefined ? null : sorted(caller, (name) => isLasting(name) && !isNamed(name, OF_ONE_SHELL)),
   };
   return { key: createHash('sha256').update(JSON.stringify(parts)).digest('hex'), inputs };
 }
 
 /** Whether a variable is that of one terminal or login, or declared `volatile`: no part of a key. @param name latin1. */
 export function isOfOneLogin(name: string, volatile: readonly string[]): boolean {
-  return (
-    OF_ONE_LOGIN.test(name) ||
-    volatile.some((each) => (each.endsWith('*') ? name.startsWith(bytesOf(each.slice(0, -1))) : name === bytesOf(each)))
-  );
+  return OF_ONE_LOGIN.test(name) || isNamed(name, volatile.map(bytesOf));
+}
+
+/** A final `*` stands for any ending. */
+function isNamed(name: string, names: readonly string[]): boolean {
+  return names.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each));
 }
 
 /** Words that name a file, seen from the launcher's directory: `bash ./enter.sh` depends on what is in it. */

@@ -239,7 +239,7 @@ describe('holdfast snapshot', () => {
     );
     const { stdout } = await holdfast.holdfast(['snapshot', 'list']);
     expect(`${stdout}`).toMatch(
-      /^KEY +SESSION +STATE +AGE +UNUSED +SIZE +LAUNCHER\n[0-9a-f]{12} +- +(damaged|foreign) +- +\d+s +\d+K +-\n/,
+      /^KEY +PROJECT +SESSION +STATE +AGE +UNUSED +SIZE +LAUNCHER\n[0-9a-f]{12} +- +- +(damaged|foreign) +- +\d+s +\d+K +-\n/,
     );
   });
 

@@ -131,6 +131,22 @@ describe('a snapshot', () => {
     expect(files()).toHaveLength(1);
   });
 
+  it('is what a project is opened with by its first command, and again when an input has changed', async () => {
+    const project = new CountedProject(holdfast, 'export LOCK=$(cat lock); exec "$@"');
+    project.write('holdfast.toml', '[session]\nmode = "snapshot"\nlauncher = ["bash", "./enter.sh"]\ninputs = ["lock"]\n');
+    const lock = async (text: string): Promise<string> => {
+      project.write('lock', text);
+      const { code, stdout, stderr } = await holdfast.runnerExec(['--', 'printenv', 'LOCK'], { cwd: project.directory });
+      return `${code} ${stdout}${stderr}`;
+    };
+    expect(await lock('one')).toBe('0 one\n');
+    expect(await lock('two')).toBe('0 two\n');
+    // Back again: opened anew, and not entered.
+    expect(await lock('one')).toBe('0 one\n');
+    expect(project.entries).toBe(2);
+    await holdfast.adopt(project.directory);
+  });
+
   it('leaves what belongs to one login to each opening', async () => {
     const project = new CountedProject(holdfast, 'exec "$@"');
     const seen = async (env: Record<string, string>): Promise<string> => {
