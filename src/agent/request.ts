@@ -266,7 +266,8 @@ export class Request {
   /** The user's own signal: to the target's group, once, whatever it makes of it. */
   signal(signal: number): void {
     if (this.#state.kind === 'waiting') this.#early.push(signal);
-    else if (this.isRunning && this.#wrapped?.signal(signal, (own) => this.#signalGroup(own)) !== true) this.#signalGroup(signal);
+    else if (this.isRunning && this.#wrapped?.signal(signal, this.#pid, (own) => this.#signalGroup(own)) !== true)
+      this.#signalGroup(signal);
   }
 
   #signalGroup(signal: number): void {

@@ -1,12 +1,13 @@
 // One request behind a wrapper: what is spawned in its place, who gets its signals, whose its exit code is.
 
-import { isTty, type SpawnRequest } from '../native.js';
+import { isTty, killProcess, type SpawnRequest } from '../native.js';
 import { RefusalCode } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { splitStrings } from '../protocol/strings.js';
 import { wrapCommand } from '../wrap/command.js';
 import { inheritsEnvironment } from '../wrap/definition.js';
 import type { InsideEnvironment } from '../wrap/environment.js';
+import { findBehind, wrapperNames } from './behind-wrapper.js';
 import type { Containment } from './containment.js';
 import type { WrapperPlace } from './errands.js';
 import { type FarSide, packLatin1 } from './far-side.js';
@@ -64,7 +65,7 @@ export class WrappedRun {
       program: latin1(run.program),
       environment: isInherited ? NO_CHANGES : this.#wrapping.inside(run),
       cwd: latin1(run.cwd),
-      isTerminal: seesTerminal(run, fds),
+      isTerminal: seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run),
       marker: wrap.farSide === 'marker' ? this.#marker : undefined,
       proof: this.#proof?.told,
     });
@@ -98,12 +99,14 @@ export class WrappedRun {
   /**
    * The user's own signal, for the far side.
    *
+   * @param pid the wrapper's, or the command's where it is an exec.
    * @param local sends one to the wrapper's own group: where it is the wrapper's, and where the far side cannot be reached.
    * @returns false: all of it is the wrapper's.
    */
-  signal(number: number, local: (signal: number) => void): boolean {
+  signal(number: number, pid: number, local: (signal: number) => void): boolean {
     const far = this.#far;
-    if (far === undefined || OF_WRAPPER.includes(number)) return false;
+    if (OF_WRAPPER.includes(number)) return false;
+    if (far === undefined) return this.#signalBehind(number, pid);
     if (number === SIGCONT) local(number);
     void far.signal(number).then((answer) => {
       // A wrapper that has stopped is how the caller learns that its command has.
@@ -111,6 +114,14 @@ export class WrappedRun {
       else if (answer !== 'done' && number !== SIGCONT) local(number);
     });
     return true;
+  }
+
+  /** All stop and go on together; the others are for the command alone. */
+  #signalBehind(number: number, pid: number): boolean {
+    if (STOPS.includes(number) || number === SIGCONT) return false;
+    const behind = findBehind(pid, wrapperNames(this.#wrapping.wrap.prefix));
+    for (const each of behind ?? []) killProcess(each, number);
+    return behind !== undefined;
   }
 
   /** Ends the far side. `undefined`: there is none. A second call waits for the first. */

@@ -85,6 +85,14 @@ export class Wrapping {
     return insideEnvironment(this.#facts.declared, changesOf(run.env), run.exact, (path) => mapPath(this.wrap.pathMap, path));
   }
 
+  /**
+   * A job of a parallel make: one of them has make's terminal as its input. A wrapper that takes it for itself (docker makes it raw) would
+   * take Ctrl-C away from make and from all the others.
+   */
+  isOneOfMany(run: RunRequest): boolean {
+    return /(^| )--jobserver-/.test(callerOf(run.env).get('MAKEFLAGS') ?? '');
+  }
+
   /** @param added to the wrapper's own environment. */
   place(run: RunRequest, added: ReadonlyMap<string, string>): WrapperPlace {
     const { entered, plan } = this.#facts;

@@ -41,6 +41,8 @@ export interface SessionStatus extends AgentStatus {
   readonly stale: boolean;
   /** Which, and how. */
   readonly changes: readonly Change[];
+  /** What it holds: docs/config.md. */
+  readonly held?: { readonly name: string; readonly id?: string; readonly pid?: string; readonly identity?: string };
 }
 
 /** An agent of another version may say more. */
@@ -75,5 +77,19 @@ export async function sessionStatus(name: string): Promise<SessionStatus> {
   const pid = agentPid > 0 ? agentPid : told;
   const changes = staleOf(answer);
   const commandsRssBytes = rest.running === 0 ? 0 : residentBytesOf(descendantsOf(pid));
-  return { pid, socket, log, name: own, mode, directory, state, stale: changes.length > 0, changes, ...rest, commandsRssBytes };
+  const { keeperPid: _keeper, keeperStartTicks: _ticks, ...held } = record.held ?? { keeperPid: 0, keeperStartTicks: 0, name: '' };
+  return {
+    pid,
+    socket,
+    log,
+    name: own,
+    mode,
+    directory,
+    state,
+    stale: changes.length > 0,
+    changes,
+    ...rest,
+    commandsRssBytes,
+    ...(record.held === undefined ? {} : { held }),
+  };
 }

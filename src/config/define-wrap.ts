@@ -76,6 +76,7 @@ function wrapOf(settings: SessionSettings, place: SessionPlace, chosen: Chosen |
     ttyOption: settings.tty_option ?? facts.ttyOption ?? [],
     ...(endOfOptions === undefined ? {} : { endOfOptions }),
     ...(commandStyle === undefined ? {} : { commandStyle }),
+    ...(facts.textOnly === undefined ? {} : { textOnly: facts.textOnly }),
     pathMap: settings.path_map ?? {},
     mapArgv: settings.map_argv ?? false,
     failureCodes: settings.failure_codes ?? facts.failureCodes ?? [],

@@ -99,6 +99,7 @@ const WRAP = v.strictObject({
   ttyOption: words,
   endOfOptions: v.exactOptional(v.string()),
   commandStyle: v.exactOptional(v.picklist(COMMAND_STYLES)),
+  textOnly: v.exactOptional(v.boolean()),
   pathMap: v.record(v.string(), v.string()),
   mapArgv: v.boolean(),
   failureCodes: v.array(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(255))),

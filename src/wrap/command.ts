@@ -1,12 +1,16 @@
 // From a command to the wrapper's: which words reach the wrapper, and which variables its own environment needs on top. No process,
 // no file is looked at. DESIGN section 4 "Wrap"; docs/config.md "Wrap". Text is latin1, one character a byte.
 
+import { isUtf8 } from 'node:buffer';
 import { HoldfastError } from '../errors.js';
 import { inheritsEnvironment, takesString, type WrapDefinition } from './definition.js';
 import type { InsideEnvironment } from './environment.js';
 import { type InsideTask, insideScript, insideWords, type StartProof } from './inside.js';
 import { mapPath, mapWord } from './path-map.js';
 import { isShellName } from './quote.js';
+
+/** For ssh, whose two ends allow names by a pattern: docs/scale-out.md. */
+const LENT_PREFIX = 'HOLDFAST_LENT_';
 
 /** In the environment of everything that a wrapper starts elsewhere: by it that is found again, and ended. */
 export const MARKER_NAME = 'HOLDFAST_RUN';
@@ -35,16 +39,16 @@ export interface WrappedCommand {
 /** They steer the wrapper itself, so they cannot be lent to it with the inside's values. */
 const STEERS_WRAPPER = /^(PATH|HOME|ENV|BASH_ENV|TMPDIR|LD_.*|XDG_.*|SSH_.*|DOCKER_.*|CONTAINERS?_.*|PODMAN_.*|KUBE.*|NOMAD_.*)$/;
 
-/** @throws {HoldfastError} `UNSUPPORTED` for an exact environment in a style that cannot take variables away. */
+/** @throws {HoldfastError} `UNSUPPORTED` for an exact environment in a style that cannot take variables away, and for bytes that would be lost. */
 export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedCommand {
-  const { given, rest, environment, weakFrom, arrivals } = shareOut(wrap, input);
+  const { given, rest, environment, weakFrom, lent } = shareOut(wrap, input);
   const cwd = input.cwd === '' ? undefined : mapPath(wrap.pathMap, input.cwd);
   const task: InsideTask = {
     ...commandOf(wrap, input),
     directory: wrap.cwdOption === undefined ? cwd : undefined,
     environment: rest,
     weakFrom,
-    arrivals,
+    lent,
     proof: input.proof,
     isShielded: wrap.endOfOptions !== undefined,
   };
@@ -53,7 +57,18 @@ export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedComm
     ...given,
     ...(wrap.cwdOption === undefined || cwd === undefined ? [] : option(wrap.cwdOption, cwd)),
   ];
-  return { argv: surround(wrap, options, takesString(wrap) ? [insideScript(task)] : insideWords(task)), environment };
+  const words = surround(wrap, options, takesString(wrap) ? [insideScript(task)] : insideWords(task));
+  if (wrap.textOnly) refuseBytes([...words, ...environment.values()]);
+  return { argv: words, environment };
+}
+
+function refuseBytes(words: readonly string[]): void {
+  const bad = words.find((word) => !isUtf8(Buffer.from(word, 'latin1')));
+  if (bad === undefined) return;
+  const shown = JSON.stringify(Buffer.from(bad, 'latin1').toString()).slice(0, 40);
+  throw new HoldfastError('UNSUPPORTED', `the wrapper passes text alone, and ${shown} is not UTF-8`, {
+    hint: 'pass such bytes in a file, or on standard input',
+  });
 }
 
 /** A script of ours, run by the same way in. */
@@ -65,7 +80,7 @@ export function wrapScript(wrap: WrapDefinition, script: string, args: readonly 
     directory: undefined,
     environment: undefined,
     weakFrom: undefined,
-    arrivals: [],
+    lent: NOTHING,
     proof: undefined,
     isShielded: true,
   };
@@ -95,17 +110,17 @@ interface Shares {
   /** For the wrapper's own environment. */
   readonly environment: ReadonlyMap<string, string>;
   readonly weakFrom: ReadonlyMap<string, string> | undefined;
-  /** What the other side may refuse to take over, and must be there. */
-  readonly arrivals: readonly string[];
+  /** What goes under another name, and may not be let in: its own name → that one. */
+  readonly lent: ReadonlyMap<string, string>;
 }
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
 function shareOut(wrap: WrapDefinition, { environment: wanted, marker }: WrapInput): Shares {
   const mark = marker === undefined ? NOTHING : new Map([[MARKER_NAME, marker]]);
-  if (inheritsEnvironment(wrap)) return { given: [], rest: undefined, environment: mark, weakFrom: undefined, arrivals: [] };
+  if (inheritsEnvironment(wrap)) return { given: [], rest: undefined, environment: mark, weakFrom: undefined, lent: NOTHING };
   const set = new Map([...wanted.set, ...mark]);
-  const whole: Shares = { given: [], rest: { ...wanted, set }, environment: NOTHING, weakFrom: undefined, arrivals: [] };
+  const whole: Shares = { given: [], rest: { ...wanted, set }, environment: NOTHING, weakFrom: undefined, lent: NOTHING };
   const name = wrap.envOption;
   switch (wrap.envStyle) {
     case 'inherit':
@@ -135,34 +150,55 @@ function shareByName(wrap: WrapDefinition, wanted: InsideEnvironment, set: Reado
       hint: 'the other variables inside would stay; env_style "env-command" can take them away',
     });
   }
-  const name = wrap.envOption ?? '-e';
-  const isNameAlone = name.endsWith('=');
-  const given: string[] = [];
-  const environment = new Map<string, string>();
+  const loan = new Loan(wrap.envOption ?? '-e');
   const inside = new Map<string, string>();
+  const lent = new Map<string, string>();
   for (const [key, value] of set) {
     const cannotBeLent = key === MARKER_NAME || STEERS_WRAPPER.test(key);
-    // An option for names may take several, or a pattern.
-    if (isNameAlone && (cannotBeLent || !isShellName(key))) inside.set(key, value);
-    else if (cannotBeLent) given.push(...option(name, `${key}=${value}`));
-    else {
-      environment.set(key, value);
-      given.push(...option(name, key));
-    }
+    // An option for names alone may take several, or a pattern.
+    if (loan.isNameAlone && (key === MARKER_NAME || !isShellName(key))) inside.set(key, value);
+    // A shell inside gives it back under its own name: so two rules, here and there, allow all of them.
+    else if (loan.isNameAlone && takesString(wrap)) lent.set(key, loan.lend(value));
+    else if (loan.isNameAlone && cannotBeLent) inside.set(key, value);
+    else if (cannotBeLent) loan.give(key, value);
+    else loan.name(key, value);
   }
   const weakFrom = new Map<string, string>();
-  for (const [key, value] of wanted.weak) {
-    if (!isShellName(key)) continue;
-    const lent = `HOLDFAST_WEAK_${weakFrom.size}`;
-    weakFrom.set(key, lent);
-    environment.set(lent, value);
-    given.push(...option(name, lent));
+  for (const [key, value] of wanted.weak) if (isShellName(key)) weakFrom.set(key, loan.lend(value));
+  const { given, environment } = loan;
+  return { given, rest: { ...wanted, set: inside }, environment, weakFrom, lent };
+}
+
+/** Values that go by the wrapper's own environment. */
+class Loan {
+  readonly given: string[] = [];
+  readonly environment: Map<string, string> = new Map();
+  readonly #option: string;
+  #count = 0;
+
+  constructor(option: string) {
+    this.#option = option;
   }
-  return {
-    given,
-    rest: { ...wanted, set: inside },
-    environment,
-    weakFrom,
-    arrivals: isNameAlone && takesString(wrap) ? [...environment.keys()] : [],
-  };
+
+  get isNameAlone(): boolean {
+    return this.#option.endsWith('=');
+  }
+
+  /** In the wrapper's command line. */
+  give(key: string, value: string): void {
+    this.given.push(...option(this.#option, `${key}=${value}`));
+  }
+
+  /** Under its own name. */
+  name(key: string, value: string): void {
+    this.environment.set(key, value);
+    this.given.push(...option(this.#option, key));
+  }
+
+  /** Under a name that steers nothing. */
+  lend(value: string): string {
+    const name = `${LENT_PREFIX}${this.#count++}`;
+    this.name(name, value);
+    return name;
+  }
 }

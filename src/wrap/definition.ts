@@ -25,6 +25,8 @@ export interface WrapDefinition {
   /** What the wrapper takes as the end of its options, between operand and command. */
   readonly endOfOptions?: string;
   readonly commandStyle?: CommandStyle;
+  /** It passes words on as JSON, which has no bytes that are not UTF-8: they would arrive as others. */
+  readonly textOnly?: boolean;
   /** Directory of the host → the same directory inside. */
   readonly pathMap: Readonly<Record<string, string>>;
   /** Whether paths among the command's words are mapped too. */

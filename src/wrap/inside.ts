@@ -21,8 +21,8 @@ export interface InsideTask {
   readonly environment: InsideEnvironment | undefined;
   /** The variable that holds each weak value, when it must not be in a command line. */
   readonly weakFrom: ReadonlyMap<string, string> | undefined;
-  /** Variables without which the command must not run. */
-  readonly arrivals: readonly string[];
+  /** Variables that come under another name: without one of them, the command must not run. */
+  readonly lent: ReadonlyMap<string, string>;
   readonly proof: StartProof | undefined;
   /** Whether a first word that begins with `-` is safe from the wrapper. */
   readonly isShielded: boolean;
@@ -78,8 +78,12 @@ function environmentWords(environment: InsideEnvironment | undefined): string[] 
   return [...options, ...(pairs.some((pair) => pair.startsWith('-')) ? ['--'] : []), ...pairs];
 }
 
-function scriptLines({ directory, environment, weakFrom, arrivals, proof }: InsideTask): string[] {
-  const lines = arrivals.map((name) => `[ "\${${name}+x}" ] || { echo "holdfast: variable '${name}' was not let in" >&2; exit 125; }`);
+function scriptLines({ directory, environment, weakFrom, lent, proof }: InsideTask): string[] {
+  const lines: string[] = [];
+  for (const [name, from] of lent) {
+    lines.push(`[ "\${${from}+x}" ] || { echo "holdfast: variable '${name}' was not let in (as ${from})" >&2; exit 125; }`);
+    lines.push(`${name}=$${from}; export ${name}; unset ${from}`);
+  }
   if (directory !== undefined) lines.push(`cd -- ${quoteWord(directory)} || exit 125`, 'unset OLDPWD');
   for (const name of environment?.unset ?? []) if (isShellName(name)) lines.push(`unset ${name}`);
   for (const [name, value] of environment?.weak ?? []) {

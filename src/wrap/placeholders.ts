@@ -1,7 +1,5 @@
 // {name}, {id} and {pid} in the words of a wrap session that holds a container: they are known once it has been started. Pure.
 
-import type { WrapDefinition } from './definition.js';
-
 /** What is known of a held container. */
 export interface HeldFacts {
   /** Made up for this one opening; a start command may give it to what it makes. */
@@ -16,16 +14,6 @@ const PLACEHOLDER = /\{(name|id|pid)\}/g;
 
 export function hasPlaceholder(words: readonly string[], name: keyof HeldFacts): boolean {
   return words.some((word) => word.includes(`{${name}}`));
-}
-
-/** The wrapper's words, once it is known what they are about. */
-export function fillWrap(wrap: WrapDefinition, facts: HeldFacts): WrapDefinition {
-  return {
-    ...wrap,
-    prefix: fillPlaceholders(wrap.prefix, facts),
-    operand: fillPlaceholders(wrap.operand, facts),
-    ...(wrap.kill === undefined ? {} : { kill: fillPlaceholders(wrap.kill, facts) }),
-  };
 }
 
 /** A placeholder whose value is not known stays as it is. */

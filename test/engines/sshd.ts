@@ -23,14 +23,14 @@ export async function startSshd(site: Site): Promise<Engine> {
   writeFileSync(
     file('sshd_config'),
     `ListenAddress 127.0.0.1\nPort ${port}\nHostKey ${file('host_key')}\nPidFile none\nAuthorizedKeysFile ${file('authorized_keys')}\n` +
-      'StrictModes no\nUsePAM no\nPasswordAuthentication no\nMaxSessions 200\nAcceptEnv *\n',
+      'StrictModes no\nUsePAM no\nPasswordAuthentication no\nMaxSessions 200\nAcceptEnv HOLDFAST_LENT_*\n',
   );
   const { username, uid } = userInfo();
   writeFileSync(
     file('ssh_config'),
     `Host ${HOST}\n HostName 127.0.0.1\n Port ${port}\n User ${username}\n IdentityFile ${file('id')}\n IdentitiesOnly yes\n` +
       ` UserKnownHostsFile ${file('known_hosts')}\n StrictHostKeyChecking no\n LogLevel ERROR\n` +
-      ` ControlMaster auto\n ControlPath ${file('cm')}\n ControlPersist 600\n`,
+      ` ControlMaster auto\n ControlPath ${file('cm')}\n ControlPersist 600\n SendEnv HOLDFAST_LENT_*\n`,
   );
   const daemon: [string, ...string[]] = [sshd, '-D', '-f', file('sshd_config')];
   const server = startServer(uid === 0 ? asPlainRoot(file('passwd'), daemon) : daemon, site.env);

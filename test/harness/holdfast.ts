@@ -43,6 +43,8 @@ export class Holdfast {
   readonly directory: string = realpathSync(mkdtempSync(join(tmpdir(), 'hf-')));
   readonly runtimeDirectory: string = join(this.directory, 'run');
   readonly leftovers: Leftovers = new Leftovers(this.directory, this.runtimeDirectory);
+  /** What every child of this file gets beside that: where its engines are. */
+  readonly more: Record<string, string> = {};
   readonly #sessions = new Set<Session>();
   #serial = 0;
 
@@ -60,6 +62,7 @@ export class Holdfast {
       LANG: 'C.UTF-8',
       TMPDIR: join(this.directory, 'tmp'),
       HOLDFAST_RUNTIME_DIR: this.runtimeDirectory,
+      ...this.more,
     };
   }
 
@@ -113,10 +116,14 @@ export class Holdfast {
     return await this.adopt(name, options.shared);
   }
 
-  /** Takes in a session that was opened in another way (auto-open, `--config`), to be closed and checked like the others. */
-  async adopt(name: string, shared = false): Promise<Session> {
+  /**
+   * Takes in a session that was opened in another way (auto-open, `--config`), to be closed and checked like the others.
+   *
+   * @param cwd a directory that is there inside, too.
+   */
+  async adopt(name: string, shared = false, cwd?: string): Promise<Session> {
     const session = new Session(this, name, shared);
-    await session.settle();
+    await session.settle(cwd);
     this.#sessions.add(session);
     return session;
   }

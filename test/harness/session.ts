@@ -42,12 +42,12 @@ export class Session {
   }
 
   /** Learns who the agent is and what it looks like when idle. One run first, so that what it makes once and keeps is there. */
-  async settle(): Promise<void> {
+  async settle(cwd?: string): Promise<void> {
     const { pid, socket } = await this.status();
     this.#agent = typeof pid === 'number' ? findProcess(pid) : undefined;
     this.#socket = String(socket);
     if (!this.shared) return;
-    const first = await this.exec(['true']);
+    const first = await this.exec(['true'], cwd === undefined ? {} : { cwd });
     if (first.code !== 0) throw new Error(`'true' fails in '${this.name}' (${first.code}): ${first.stderr}`);
     this.#idleProcesses = markedProcesses(this.#holdfast.directory);
     this.#idleDescriptors = this.descriptors().size;

@@ -77,7 +77,15 @@ export function execPreset(program: Engine['program'], globals: Preset['options'
     about: `a container of ${program}, one that runs or one that is held for the session`,
     prefix: [program, 'exec', '-i'],
     operand: { about: 'the container', count: 'any' },
-    facts: { envStyle: 'option-by-name', envOption: '-e', cwdOption: '-w', ttyOption: ['-t'], failureCodes, farSide: 'marker' },
+    facts: {
+      envStyle: 'option-by-name',
+      envOption: '-e',
+      cwdOption: '-w',
+      ttyOption: ['-t'],
+      textOnly: true,
+      failureCodes,
+      farSide: 'marker',
+    },
     options,
     adjust: (choice) => {
       const user = textOf(choice.options, 'user');

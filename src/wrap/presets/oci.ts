@@ -1,7 +1,7 @@
 import { flag, option, type Preset } from './preset.js';
 
 /** `runc exec` and `crun exec` have the same options, and the same status for each failure of their own. The process is theirs to relay. */
-function ociExec(program: 'runc' | 'crun', facts: Pick<Preset['facts'], 'envStyle' | 'envOption'>): Preset {
+function ociExec(program: 'runc' | 'crun', facts: Pick<Preset['facts'], 'envStyle' | 'envOption' | 'textOnly'>): Preset {
   return {
     about: `a container of ${program}`,
     prefix: [program, 'exec'],
@@ -17,6 +17,6 @@ function ociExec(program: 'runc' | 'crun', facts: Pick<Preset['facts'], 'envStyl
 }
 
 /** Neither takes a variable by its name alone: values are in its command line, as long as it takes to start. */
-export const runc: Preset = ociExec('runc', { envStyle: 'option', envOption: '-e' });
+export const runc: Preset = ociExec('runc', { envStyle: 'option', envOption: '-e', textOnly: true });
 /** With one variable set, crun 1.8 forgets those of the container: so env(1) sets them inside. */
 export const crun: Preset = ociExec('crun', { envStyle: 'env-command' });

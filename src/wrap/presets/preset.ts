@@ -21,7 +21,7 @@ export interface OptionInfo {
 /** What is known of the wrapper itself. */
 export type WrapperFacts = Pick<
   WrapDefinition,
-  'envStyle' | 'envOption' | 'cwdOption' | 'ttyOption' | 'endOfOptions' | 'commandStyle' | 'failureCodes' | 'farSide'
+  'envStyle' | 'envOption' | 'cwdOption' | 'ttyOption' | 'endOfOptions' | 'commandStyle' | 'textOnly' | 'failureCodes' | 'farSide'
 >;
 
 export interface PresetChoice {

@@ -117,12 +117,9 @@ describe('the words of a preset', () => {
       { send_env: true },
       ['far'],
       [
-        'ssh',
-        '-T',
-        '-oSendEnv=A',
-        'far',
-        '--',
-        '[ "${A+x}" ] || { echo "holdfast: variable \'A\' was not let in" >&2; exit 125; }\ncd -- /src/a || exit 125\nunset OLDPWD\nexec make all',
+        ...['ssh', '-T', '-oSendEnv=HOLDFAST_LENT_0', 'far', '--'],
+        '[ "${HOLDFAST_LENT_0+x}" ] || { echo "holdfast: variable \'A\' was not let in (as HOLDFAST_LENT_0)" >&2; exit 125; }\n' +
+          'A=$HOLDFAST_LENT_0; export A; unset HOLDFAST_LENT_0\ncd -- /src/a || exit 125\nunset OLDPWD\nexec make all',
       ],
     ],
     [
