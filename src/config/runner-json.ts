@@ -62,7 +62,7 @@ export function parseRunnerJson(path: string, text: string): RunnerSettings {
     throw source.fault('version', `'version' ${said}: this Holdfast reads version ${RUNNER_JSON_VERSION}, and no other`, hint);
   }
   source.refuseUnknown(document, MEMBERS, 'at the top');
-  if (typeof fingerprint !== 'string' || fingerprint.trim() === '') {
+  if (typeof fingerprint !== 'string' || fingerprint.trim() === '' || fingerprint.includes('\0')) {
     const hint = "it says what the environment is, so that a cache notices when it changes: 'holdfast fingerprint' prints one";
     throw source.fault('fingerprint', `'fingerprint' must be text that is not empty${gotten(fingerprint)}`, hint);
   }
@@ -160,8 +160,16 @@ class Source {
 
 function gotten(value: unknown): string {
   if (value === undefined) return ', and is missing';
-  const shown = JSON.stringify(value) ?? String(value);
+  const shown = textOf(value);
   return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}...` : shown}`;
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return 'what is nested too deeply to be shown';
+  }
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
