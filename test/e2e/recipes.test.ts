@@ -61,8 +61,8 @@ const adopt = async ({ directory }: Project): Promise<unknown> => await holdfast
 
 describe('build tools', () => {
   it('GNU make runs its lines inside, and shares its slots', async (t) => {
-    needs(t, 'make');
     const made = project('GNU make');
+    needs(t, 'make');
     const { code, out, err } = await made.run('make -j2');
     expect({ code, err, lines: out.trim().split('\n').sort() }).toEqual({
       code: 0,
@@ -80,15 +80,15 @@ describe('build tools', () => {
   });
 
   it('just runs its recipes inside', async (t) => {
-    needs(t, 'just');
     const made = project('just');
+    needs(t, 'just');
     expect(await made.run('just build app')).toEqual({ code: 0, out: 'app built with held\n', err: 'echo "app built with $TOOLCHAIN"\n' });
     await adopt(made);
   });
 
   it('ninja runs a rule inside, and all of itself', async (t) => {
-    needs(t, 'ninja');
     const made = project('ninja');
+    needs(t, 'ninja');
     writeFileSync(join(made.directory, 'in.txt'), 'in\n');
     expect(await made.run('ninja && cat out.txt')).toMatchObject({ code: 0, out: expect.stringMatching(/from in with held\n$/) });
     writeFileSync(join(made.directory, 'build.ninja'), 'rule r\n  command = echo "all $$TOOLCHAIN" >$out\nbuild x: r\n');
@@ -110,8 +110,8 @@ describe('build tools', () => {
 
 describe('git', () => {
   it('runs hooks inside, with the index of the commit that is made', async (t) => {
-    needs(t, 'git');
     const made = project('Git hooks');
+    needs(t, 'git');
     const set = 'git init -q . && git config core.hooksPath .githooks && echo 1 >a && echo 1 >b && git add a b';
     expect(await made.run(`${set} && git commit -qm first`)).toEqual({
       code: 0,
@@ -147,8 +147,8 @@ describe('GitHub Actions', () => {
 
 describe('editors', () => {
   it('talk to a language server inside, over their own pipes, and take it along when they go', async (t) => {
-    needs(t, 'python3');
     const made = project("An editor's language server");
+    needs(t, 'python3');
     const config = JSON.parse(JSON.stringify(parse(made.files.get('languages.toml') ?? '')));
     const { command, args } = config['language-server']['toolchain-server'];
     const running = made.start([command, ...args], { stdin: 'open' });
@@ -215,8 +215,8 @@ describe('a coding agent', () => {
 
 describe('by other ways', () => {
   it('tools run inside by their own names', async (t) => {
-    needs(t, 'python3');
     const made = project('Tools by their own names');
+    needs(t, 'python3');
     const script = `${made.files.get('setup')}${made.files.get('use')}`;
     expect(await made.run(script)).toEqual({ code: 0, out: expect.stringMatching(/toolchain-server of held\n$/), err: '' });
     expect(existsSync(join(holdfast.env.HOME ?? '', '.holdfast/shims/toolchain-server'))).toBe(true);
@@ -234,8 +234,8 @@ describe('by other ways', () => {
   });
 
   it('a trace shows where the time of a build went', async (t) => {
-    needs(t, 'make');
     const made = project('Where the time goes');
+    needs(t, 'make');
     writeRecipe('GNU make', made.directory);
     await made.run('runner-exec -- true');
     const { code, out } = await made.run(made.files.get('trace') ?? '');
