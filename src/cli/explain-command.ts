@@ -26,7 +26,10 @@ export async function explainCommand(session: string, wanted: string | undefined
   const shown = wanted === undefined ? whole : only(whole, bytesOf(wanted));
   if (wanted !== undefined && shown.variables.length + shown.absent.length === 0) throw unknown(wanted, session, whole);
   if (options.diff) {
-    const difference = ofShown(differenceOf(whole.variables, found.layers.caller), wanted === undefined ? undefined : bytesOf(wanted));
+    const all = differenceOf(whole.variables, found.layers.caller);
+    // What is there beside it is not known, and so is not missing.
+    const known = found.isElsewhere ? { ...all, removed: [] } : all;
+    const difference = ofShown(known, wanted === undefined ? undefined : bytesOf(wanted));
     return options.json ? printed(differenceJson(difference)) : formatDifference(difference);
   }
   if (options.json) return printed(explanationJson(session, found, shown));

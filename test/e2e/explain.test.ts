@@ -207,3 +207,16 @@ describe('mode host', () => {
     expect(all).toBe('-mod=mod\n--no-warnings\n');
   });
 });
+
+describe('a prefix that makes the environment elsewhere', () => {
+  it('leaves what is set there, and says that it is not all', async () => {
+    const flags = ['--prefix', 'env', '--prefix', '-i', '--env-style', 'env-command', '--env', 'A=1'];
+    expect(await holdfast.holdfast(['open', 'box', ...flags])).toMatchObject({ code: 0 });
+    await holdfast.adopt('box');
+    const all = await explained(['box', '-e', 'B=2']);
+    expect(all.whole).toBe(false);
+    expect(all.variables.map(({ name, from }) => `${name} ${from}`)).toEqual(['A env', 'B --env']);
+    expect(await explain(['box'])).toMatch(/^the prefix makes the environment elsewhere, where it cannot be looked at/);
+    expect(await explain(['box', '--diff'])).toBe('+ A=1\n');
+  });
+});
