@@ -135,7 +135,8 @@ class Source {
   }
 
   #badValue(table: readonly string[], fault: Fault): HoldfastError {
-    const shown = JSON.stringify(fault.received) ?? String(fault.received);
+    // JSON knows neither inf nor nan.
+    const shown = (typeof fault.received === 'number' ? undefined : JSON.stringify(fault.received)) ?? String(fault.received);
     const quoted = typeof fault.received === 'number' || typeof fault.received === 'boolean';
     const choice = typeof fault.received === 'string' ? findNearestChoice(fault.expected, fault.received) : undefined;
     let hint = 'docs/config.md describes each key';

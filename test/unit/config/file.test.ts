@@ -108,6 +108,12 @@ describe('a holdfast.toml that is wrong', () => {
     ],
     ['a number in a table of variables', '[session.env]\nA = "1"\n\nB = 2', `${PATH}:4: 'env.B' must be text in quotes`, 'write "2"'],
     ['a name with =', '[session]\npass_env = [\n  "A",\n  "B=1",\n]', `${PATH}:2: 'pass_env' must be a list of variable names`, ''],
+    [
+      'a count without end',
+      '[session]\nmax_queue = inf',
+      `${PATH}:2: 'max_queue' must be a whole number from 0 to 1000000, not Infinity`,
+      '',
+    ],
     ['a count below zero', '[session]\nmax_queue = -1', `${PATH}:2: 'max_queue' must be a whole number from 0 to 1000000, not -1`, ''],
     [
       'two ways to enter',

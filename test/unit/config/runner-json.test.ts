@@ -75,6 +75,7 @@ describe('a runner.json', () => {
 });
 
 describe('a runner.json that is wrong', () => {
+  const DEEP = `{"version":1,"fingerprint":"x","runner":"wrap","config":{"env":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
   const session = { ...head, runner: 'session', config: { launch: ['x'] } };
   it.each<[string, unknown, string, string]>([
     ['no JSON', '{\n "version": 1,\n}', ':3: not valid JSON', 'one object'],
@@ -89,6 +90,8 @@ describe('a runner.json that is wrong', () => {
       ":1: 'fingerprint' must be text that is not empty, and is missing",
       'holdfast fingerprint',
     ],
+    ['a fingerprint with a NUL', { ...session, fingerprint: 'a\0b' }, ":3: 'fingerprint' must be text that is not empty", ''],
+    ['what is nested too deeply', DEEP, ":1: 'config.env' must be a table of variables", ''],
     ['an empty fingerprint', { ...session, fingerprint: '' }, `:3: 'fingerprint' must be text that is not empty, not ""`, 'cache'],
     ['a blank fingerprint', { ...session, fingerprint: ' ' }, `:3: 'fingerprint' must be text that is not empty`, ''],
     [
