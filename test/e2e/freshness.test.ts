@@ -2,7 +2,7 @@
 // environment is entered once however many do.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.js';
@@ -352,10 +352,10 @@ describe('projects', { timeout: PATIENCE_MS }, () => {
     const project = makeProject();
     await project.mark();
     const session = await project.adopt();
-    const files = (): string[] => readdirSync(holdfast.runtimeDirectory).filter((file) => file.startsWith('~'));
     rmSync(project.directory, { recursive: true });
     // It looks every ten seconds.
-    await eventually(() => expect(files()).toEqual([]), PATIENCE_MS / 2);
+    const files = ['sock', 'json', 'log', 'lock'].map((suffix) => session.socket.replace(/sock$/, suffix));
+    await eventually(() => expect(files.filter(existsSync)).toEqual([]), PATIENCE_MS / 2);
     await eventually(() => expect(session.processes()).toEqual([]), PATIENCE_MS / 2);
   });
 
