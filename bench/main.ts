@@ -19,6 +19,7 @@ import { document, printed } from './report.js';
 import { isMet, type Result } from './result.js';
 import { rivals } from './rivals.js';
 import { spawners } from './spawners.js';
+import { wrap } from './wrap.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -31,6 +32,7 @@ const BENCHMARKS: Record<string, (place: Place, isQuick: boolean) => Promise<Res
   opening: (place, isQuick) => opening(place, isQuick ? 1 : 9),
   additions: (place, isQuick) => additions(place, isQuick ? 100 : 1500),
   rivals: (place, isQuick) => rivals(place, isQuick ? 10 : 150),
+  wrap: (place, isQuick) => wrap(place, isQuick ? 5 : 150),
   // Last: its process is large from then on.
   spawners: (place, isQuick) => spawners(place, isQuick ? 40 : 500),
 };

@@ -1,4 +1,4 @@
-// A session whose launcher is a container: the agent lives inside, and the caller's descriptors reach into it. docs/recipes.md says how.
+// A session whose launcher is a container: the agent lives inside, and the caller's descriptors reach into it. docs/scale-out.md says how.
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';

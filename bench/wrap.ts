@@ -1,0 +1,162 @@
+// What does Holdfast add to a wrapper? Each rival is the bare wrapper, run by hand with the same words, in turns with the command behind it;
+// what may be added is the client's own cost, which is that of the host session. And: is nsenter the quicker way into a container?
+
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { makeRootfs } from '../test/engines/busybox.js';
+import { IMAGE, startDocker } from '../test/engines/docker.js';
+import { CONTAINER, startOci } from '../test/engines/oci.js';
+import { startPodman } from '../test/engines/podman.js';
+import { Absent, type Engine, findProgram } from '../test/engines/site.js';
+import { HOST, startSshd } from '../test/engines/sshd.js';
+import { type Spread, spreadOf } from './numbers.js';
+import type { Place } from './place.js';
+import { type Bar, type Result, rowsOf } from './result.js';
+
+const run = promisify(execFile);
+/** Beside the client: what the sign that a command was reached, and a shell inside, may cost. */
+const LIMIT = 1.05;
+const DIRECT = 'direct /bin/true';
+const HELD = 'runner-exec, no wrapper';
+
+interface Wrapper {
+  readonly name: string;
+  /** The bare wrapper's words, without the command. */
+  readonly bare: readonly string[];
+  /** Flags of `holdfast open`. */
+  readonly flags: readonly string[];
+}
+
+export async function wrap(place: Place, rounds: number): Promise<Result> {
+  const notes: string[] = [];
+  const engines: Engine[] = [];
+  const wrappers: Wrapper[] = [];
+  const env: Record<string, string> = {};
+  const work = join(place.scratch, 'wrap');
+  mkdirSync(work);
+  const add = async (name: string, make: () => Wrapper | Promise<Wrapper>): Promise<void> => {
+    try {
+      wrappers.push(await make());
+    } catch (error) {
+      if (!(error instanceof Absent)) throw error;
+      notes.push(`not measured: ${name}: ${error.message}`);
+    }
+  };
+  const start = async (starting: Promise<Engine>): Promise<Engine> => {
+    const engine = await starting;
+    engines.push(engine);
+    Object.assign(env, engine.env);
+    return engine;
+  };
+  const site = { scratch: work, env: place.env };
+  try {
+    await add('chroot', () => ({
+      name: 'chroot',
+      bare: [findProgram(place, 'chroot'), makeRootfs(site)],
+      flags: ['--preset', 'chroot', '--operand', makeRootfs(site)],
+    }));
+    await add('bubblewrap', () => ({
+      name: 'bwrap',
+      bare: [findProgram(place, 'bwrap'), '--die-with-parent', '--dev-bind', '/', '/', '--'],
+      flags: ['--preset', 'bubblewrap', '--option', 'dev_bind=/'],
+    }));
+    await add('unshare', () => ({
+      name: 'unshare -m',
+      bare: [findProgram(place, 'unshare'), '--mount', '--'],
+      flags: ['--preset', 'unshare', '--option', 'mount'],
+    }));
+    await add('docker', async () => await containerOf(await start(startDocker(site)), 'docker', { ...place.env, ...env }));
+    const docker = wrappers.find(({ name }) => name === 'docker exec');
+    if (docker !== undefined) {
+      await add('nsenter', async () => {
+        const [program = ''] = docker.bare;
+        const { stdout } = await run(program, ['inspect', '--format', '{{.State.Pid}}', 'bench-docker'], { env: { ...place.env, ...env } });
+        const bare = [findProgram(place, 'nsenter'), '--all', '--target', stdout.trim(), '--'];
+        return { name: 'nsenter into docker', bare, flags: ['--preset', 'nsenter', '--option', 'container=bench-docker'] };
+      });
+    }
+    await add('podman', async () => await containerOf(await start(startPodman(site)), 'podman', { ...place.env, ...env }));
+    await add('runc', async () => {
+      const { client } = await start(startOci(site, 'runc'));
+      const prefix = [...client, 'exec'];
+      return {
+        name: 'runc exec',
+        bare: [...prefix, CONTAINER],
+        flags: ['--preset', 'runc', '--operand', CONTAINER, ...prefix.flatMap((word) => ['--prefix', word])],
+      };
+    });
+    await add('ssh', async () => {
+      const { client } = await start(startSshd(site));
+      return {
+        name: 'ssh, ControlMaster',
+        bare: [...client, HOST, '--'],
+        flags: ['--preset', 'ssh', '--option', `config=${client[2]}`, '--operand', HOST],
+      };
+    });
+    return await measured(place, rounds, wrappers, env, notes);
+  } finally {
+    for (const engine of engines) await engine.end();
+  }
+}
+
+async function containerOf(engine: Engine, program: 'docker' | 'podman', env: Record<string, string>): Promise<Wrapper> {
+  const [client, ...words] = engine.client;
+  const name = `bench-${program}`;
+  await run(client, [...words, 'run', '-d', '--init', '--name', name, '--network', 'none', IMAGE, 'sleep', '1000000'], { env });
+  return { name: `${program} exec`, bare: [...engine.client, 'exec', '-i', name], flags: ['--preset', program, '--operand', name] };
+}
+
+async function measured(
+  place: Place,
+  rounds: number,
+  wrappers: readonly Wrapper[],
+  more: Record<string, string>,
+  notes: string[],
+): Promise<Result> {
+  const env = { ...place.env, ...more };
+  const sessions = wrappers.map((_, index) => `wrap${index}`);
+  for (const [index, { flags }] of wrappers.entries()) {
+    await run(place.holdfast, ['open', sessions[index] ?? '', ...flags], { env, cwd: '/' });
+  }
+  try {
+    const programs: [string, readonly string[]][] = [
+      [DIRECT, ['/bin/true']],
+      [HELD, place.held('/bin/true')],
+      ...wrappers.flatMap(({ name, bare }, index): [string, readonly string[]][] => [
+        [name, [...bare, '/bin/true']],
+        [`runner-exec: ${name}`, [place.runnerExec, '--session', sessions[index] ?? '', '--cwd', '/', '--', '/bin/true']],
+      ]),
+    ];
+    const timings = await place.timer(more).run(
+      programs.map(([, argv]) => argv),
+      rounds,
+    );
+    const spreads = programs.map(([name], index): readonly [string, Spread] => [
+      name,
+      spreadOf((timings[index] ?? []).map(({ ms }) => ms)),
+    ]);
+    const median = new Map(spreads.map(([name, spread]) => [name, spread.median]));
+    const of = (name: string): number => median.get(name) ?? Number.NaN;
+    const client = of(HELD) - of(DIRECT);
+    const bars: Bar[] = wrappers.map(({ name }) => ({
+      what: `runner-exec: ${name}, less the client's own ${client.toFixed(2)} ms, against the bare wrapper, median`,
+      limit: LIMIT,
+      side: 'below',
+      seen: (of(`runner-exec: ${name}`) - client) / of(name),
+    }));
+    if (median.has('docker exec') && median.has('nsenter into docker')) {
+      bars.push({
+        what: 'runner-exec: nsenter into docker against docker exec itself, median',
+        limit: 1,
+        side: 'below',
+        seen: of('runner-exec: nsenter into docker') / of('docker exec'),
+      });
+    }
+    if (!existsSync('/bin/busybox')) notes.push('without busybox there is no container to enter');
+    return { name: 'wrap', question: 'What does Holdfast add to each wrapper?', unit: 'ms', rows: rowsOf(spreads), bars, notes };
+  } finally {
+    for (const session of sessions) await run(place.holdfast, ['close', session], { env }).catch(() => undefined);
+  }
+}
