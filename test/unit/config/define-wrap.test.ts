@@ -57,6 +57,7 @@ describe('a preset', () => {
       envStyle: 'env-command',
       cwdOption: '--workdir=',
       ttyOption: [],
+      textOnly: true,
       pathMap: {},
       mapArgv: false,
       failureCodes: [7],
