@@ -32,6 +32,8 @@ export interface SnapshotFacts {
   readonly inputs: ReadonlyArray<{ readonly path: string; readonly sha256: string | null }>;
   /** Names of the shell functions that the environment had, latin1. */
   readonly functions: readonly string[];
+  /** Variables of one login that the launcher was given and did not give back, latin1. */
+  readonly withheld: readonly string[];
 }
 
 export interface Snapshot {
@@ -51,6 +53,7 @@ const FACTS = v.strictObject({
   entryMs: v.number(),
   inputs: v.array(v.strictObject({ path: v.string(), sha256: v.nullable(v.string()) })),
   functions: v.array(v.string()),
+  withheld: v.array(v.string()),
 });
 
 /** Divides an environ into variables and the names of functions. The first of a doubled name wins, as for getenv(3). */

@@ -7,6 +7,7 @@ import { findChange, isSettledByEntry } from './freshness.js';
 import { hostEnvironment } from './host-environment.js';
 import { hashOf } from './input-hash.js';
 import { isBashLauncher } from './launch-command.js';
+import type { BytePairs } from './record.js';
 import { CacheUnusable, SnapshotCache } from './snapshot-cache.js';
 import { divideEnviron, type Snapshot, type SnapshotFacts } from './snapshot-file.js';
 import { isOfOneLogin, snapshotKey } from './snapshot-key.js';
@@ -113,6 +114,7 @@ async function make(entry: Entry, { key, inputs }: Source): Promise<Snapshot> {
       entryMs: Math.round(performance.now() - startedAt),
       inputs: [...inputs, ...told.map((path) => ({ path, sha256: hashOf(path) }))],
       functions,
+      withheld: [...entry.environment.keys()].filter((name) => isOfOneLogin(name, definition.volatile) && !has(variables, name)),
     },
     variables: variables.filter(([name, value]) => !isOfOneLogin(name, definition.volatile) || entry.environment.get(name) !== value),
   };
@@ -120,7 +122,13 @@ async function make(entry: Entry, { key, inputs }: Source): Promise<Snapshot> {
 
 /** What of one login the launcher left as it was, as it is now. */
 function withLogin({ facts, variables }: Snapshot, entry: Entry): Snapshot {
-  const taken = new Set(variables.map(([name]) => name));
-  const own = [...entry.environment].filter(([name]) => isOfOneLogin(name, entry.record.definition.volatile) && !taken.has(name));
+  const { volatile } = entry.record.definition;
+  const own = [...entry.environment].filter(
+    ([name]) => isOfOneLogin(name, volatile) && !has(variables, name) && !facts.withheld.includes(name),
+  );
   return { facts, variables: [...variables, ...own] };
+}
+
+function has(variables: BytePairs, name: string): boolean {
+  return variables.some(([each]) => each === name);
 }

@@ -160,6 +160,16 @@ describe('a snapshot', () => {
     expect(project.entries).toBe(1);
   });
 
+  it('gives back nothing that the launcher took away or set itself', async () => {
+    const project = new CountedProject(holdfast, 'unset TERM; export XDG_SESSION_ID=theirs; exec "$@"');
+    for (const id of ['1', '2']) {
+      const session = await project.open('snap', [], { TERM: 'vt100', XDG_SESSION_ID: id });
+      expect(await session.output(['sh', '-c', 'echo ${TERM-none} $XDG_SESSION_ID'])).toBe('none theirs\n');
+      await session.close();
+    }
+    expect(project.entries).toBe(1);
+  });
+
   it('keeps no temporary directory that went with the environment', async () => {
     const project = new CountedProject(holdfast, 'export TMPDIR=$(mktemp -d); export TMP=$TMPDIR; trap \'rm -r "$TMPDIR"\' EXIT; "$@"');
     const session = await project.open();

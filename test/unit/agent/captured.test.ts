@@ -14,6 +14,7 @@ const FACTS: SnapshotFacts = {
   entryMs: 1,
   inputs: [],
   functions: ['f', 'my-g'],
+  withheld: [],
 };
 const environment = new Map([
   ['A', '1'],

@@ -22,12 +22,23 @@ const snapshots: fc.Arbitrary<Snapshot> = fc.record({
     entryMs: fc.nat(),
     inputs: fc.array(fc.record({ path: text, sha256: fc.option(text) })),
     functions: fc.array(text),
+    withheld: fc.array(text),
   }),
   variables: fc.array(variable),
 });
 
 const SAMPLE: Snapshot = {
-  facts: { key: 'k', name: 'größe\u2028', directory: '/', launcher: ['x'], takenAt: 1, entryMs: 2, inputs: [], functions: ['f'] },
+  facts: {
+    key: 'k',
+    name: 'größe\u2028',
+    directory: '/',
+    launcher: ['x'],
+    takenAt: 1,
+    entryMs: 2,
+    inputs: [],
+    functions: ['f'],
+    withheld: [],
+  },
   variables: [
     ['RAW', '\xff\n='],
     ['EMPTY', ''],
@@ -73,6 +84,7 @@ describe('an environ', () => {
         ['EMPTY', ''],
       ],
       functions: ['f', 'my-g'],
+      withheld: [],
     });
   });
 });
