@@ -1,7 +1,8 @@
 // One request behind a wrapper: what is spawned in its place, who gets its signals, whose its exit code is.
 
+import { getSystemErrorMap } from 'node:util';
 import { isTty, killProcess, type SpawnRequest } from '../native.js';
-import { RefusalCode } from '../protocol/numbers.js';
+import { RefusalCode, Step } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { splitStrings } from '../protocol/strings.js';
 import { wrapCommand } from '../wrap/command.js';
@@ -21,7 +22,6 @@ const SIGTTIN = 21;
 const SIGTTOU = 22;
 const SIGSTOP = 19;
 const ENOENT = 2;
-const EACCES = 13;
 const SIGCONT = 18;
 const SIGWINCH = 28;
 /** They are about the wrapper's own terminal, which it shows to the far side by its own means. */
@@ -150,15 +150,16 @@ export class WrappedRun {
   }
 
   /** What to say of a wrapper that could not be started. */
-  failure({ errno }: { readonly errno: number }): Refused {
-    const why = errno === ENOENT ? 'no such program' : errno === EACCES ? 'permission denied' : `error ${errno}`;
+  failure({ step, errno, subject }: { readonly step: number; readonly errno: number; readonly subject: Buffer }): Refused {
     const [program = ''] = this.#wrapping.wrap.prefix;
-    const hint = program.includes('/')
-      ? ''
-      : this.#wrapping.needsCaller
-        ? 'it is looked up on the PATH of the caller'
-        : "it is looked up on the session's PATH";
-    return new Refused(RefusalCode.WRAPPER, `cannot run the wrapper '${nameOf([program])}': ${why}`, hint);
+    const why = errno === ENOENT ? 'no such program' : (getSystemErrorMap().get(-errno)?.[1] ?? `error ${errno}`);
+    const message = step === Step.INTERPRETER ? `its interpreter '${subject.toString()}' cannot be run` : why;
+    const place = this.#wrapping.needsCaller ? 'it is looked up on the PATH of the caller' : "it is looked up on the session's PATH";
+    return new Refused(
+      RefusalCode.WRAPPER,
+      `cannot run the wrapper '${nameOf([program])}': ${message}`,
+      program.includes('/') ? '' : place,
+    );
   }
 
   release(): void {
