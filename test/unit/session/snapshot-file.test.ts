@@ -84,7 +84,6 @@ describe('an environ', () => {
         ['EMPTY', ''],
       ],
       functions: ['f', 'my-g'],
-      withheld: [],
     });
   });
 });
