@@ -63,7 +63,8 @@ export class Wrapping {
   }
 
   forRequest(): WrappedRun {
-    return new WrappedRun(this, `${this.#mark}.${++this.#count}`, this.#facts.plan);
+    // A marker is found by its beginning: without the dot at its end, that of 1 would be found in 10.
+    return new WrappedRun(this, `${this.#mark}.${++this.#count}.`, this.#facts.plan);
   }
 
   /** A command is about to be started from there: whatever ends us, its far side is to be found. */

@@ -1,6 +1,8 @@
 // Containers that run already: docker, podman, runc and crun by their own `exec`, and docker's by nsenter.
 
-import type { TestContext } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { describeContract, preset } from '../../engines/contract.js';
 import { IMAGE, startDocker } from '../../engines/docker.js';
 import { CONTAINER, startOci } from '../../engines/oci.js';
@@ -82,3 +84,27 @@ describeContract(holdfast, engines, [
     flags: async (t, folder) => preset('nsenter', { container: await containerOf(t, 'docker', folder) }),
   },
 ]);
+
+describe('behind docker', () => {
+  it('ending the first command does not end the tenth', async (t) => {
+    const folder = join(engines.site.scratch, 'work');
+    mkdirSync(folder, { recursive: true });
+    const { code } = await holdfast.holdfast(['open', 'ten', ...preset('docker', {}, '--operand', await containerOf(t, 'docker', folder))]);
+    expect(code).toBe(0);
+    const session = await holdfast.adopt('ten', false, folder);
+    const first = session.start(['sh', '-c', 'echo ready; sleep 1000'], {
+      cwd: folder,
+      flags: ['--timeout', '6s', '--kill-grace', '100ms'],
+    });
+    await first.outputLine('ready', 30_000);
+    for (let each = 2; each < 10; each++) expect(await session.exec(['true'], { cwd: folder })).toMatchObject({ code: 0 });
+    const tenth = session.start(['sh', '-c', 'echo ready; while read line; do echo "$line"; done'], { cwd: folder, stdin: 'open' });
+    await tenth.outputLine('ready', 30_000);
+    // At its deadline, when all that carries its marker has been ended.
+    expect(await first.ended).toMatchObject({ code: 124 });
+    tenth.write('still here\n');
+    await tenth.outputLine('still here', 30_000);
+    tenth.endInput();
+    expect(await tenth.ended).toMatchObject({ code: 0 });
+  });
+});
