@@ -24,6 +24,7 @@ enum {
   TRIES = 1000, PAUSE_NS = 10 * 1000 * 1000, PATH_BYTES = 4096,
   COMMAND_TRIES = 2000, /* for so many pauses a command may take */
   FAR_NONE = 3,         /* src/wrap/far-script.ts */
+  MOST_COMMANDS = 4,
   MOST_BYTES = 1 << 25, /* no environment that execve(2) takes is larger */
 };
 
@@ -79,12 +80,13 @@ static uint32_t u32_at(const char *at) {
 
 /* A list of strings behind its count, as execve(2) wants it; *at goes behind it. NULL: it is not whole. */
 static char **list_at(const struct message *message, size_t *at) {
-  if (message->length - *at < 4) return NULL;
+  if (*at > message->length || message->length - *at < 4) return NULL;
   uint32_t count = u32_at(message->bytes + *at);
   *at += 4;
   if (count > message->length - *at) return NULL;
   char **list = calloc((size_t)count + 1, sizeof *list);
-  for (uint32_t i = 0; list != NULL && i < count && *at < message->length; i++) {
+  for (uint32_t i = 0; list != NULL && i < count; i++) {
+    if (*at >= message->length) return free(list), NULL;
     list[i] = message->bytes + *at;
     *at += strlen(list[i]) + 1;
   }
@@ -115,16 +117,17 @@ static int run(char **words, char **variables) {
 
 static void run_all(const struct message *message) {
   size_t at = 4;
-  char **commands[4], **variables;
+  char **commands[MOST_COMMANDS] = {0}, **variables = NULL;
   uint32_t count = message->length < 4 ? 0 : u32_at(message->bytes);
-  if (count == 0 || count > sizeof commands / sizeof *commands) return;
-  for (uint32_t i = 0; i < count; i++)
-    if ((commands[i] = list_at(message, &at)) == NULL || commands[i][0] == NULL) return;
-  if ((variables = list_at(message, &at)) == NULL) return;
-  for (uint32_t i = 0; i < count; i++) {
+  bool whole = count > 0 && count <= MOST_COMMANDS;
+  for (uint32_t i = 0; whole && i < count; i++) whole = (commands[i] = list_at(message, &at)) != NULL && commands[i][0] != NULL;
+  if (whole) variables = list_at(message, &at);
+  for (uint32_t i = 0; variables != NULL && i < count; i++) {
     int code = run(commands[i], variables);
-    if (code == 0 || code == FAR_NONE) return;
+    if (code == 0 || code == FAR_NONE) break;
   }
+  for (uint32_t i = 0; i < MOST_COMMANDS; i++) free(commands[i]);
+  free(variables);
 }
 
 int guard_main(const char *cgroup) {
@@ -144,5 +147,7 @@ int guard_main(const char *cgroup) {
     nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
   }
   run_all(&last);
+  free(last.bytes);
+  free(next.bytes);
   return 0;
 }
