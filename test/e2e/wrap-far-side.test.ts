@@ -197,7 +197,7 @@ describe('what runs on the far side', () => {
     run.kill('SIGKILL');
     await expectGone(family);
     await eventually(
-      () => expect(readFileSync(log, 'utf8')).toMatch(/^[0-9a-f]{24}\.\d+ TERM 0\.3\n[0-9a-f]{24}\.\d+ KILL 0\n/),
+      () => expect(readFileSync(log, 'utf8')).toMatch(/^[0-9a-f]{24}\.\d+\. TERM 0\.3\n[0-9a-f]{24}\.\d+\. KILL 0\n/),
       WITHIN_MS,
     );
   });
