@@ -135,6 +135,8 @@ class Run implements RunHandle {
   }
 
   lines(output: 'stdout' | 'stderr' = 'stdout'): AsyncGenerator<string, void, undefined> {
+    // A failure is thrown to whoever reads, and that may be a turn later than its promise would count as one nobody looks after.
+    this.outcome.catch(() => {});
     return this.#lines(output === 'stdout' ? this.stdout : this.stderr, output);
   }
 

@@ -65,6 +65,16 @@ function onSignal(signal: EndSignal): void {
 }
 
 async function endAll(): Promise<void> {
+  // A program that has nothing else to do by now would be over before what it depends on is.
+  const awake = setInterval(() => {}, 0x7fffffff);
+  try {
+    await endEach();
+  } finally {
+    clearInterval(awake);
+  }
+}
+
+async function endEach(): Promise<void> {
   const asked = new Set<Dependent>();
   // An opening that was too far to be stopped has become a session meanwhile.
   for (let fresh = [...dependents]; fresh.length > 0; fresh = [...dependents].filter((each) => !asked.has(each))) {

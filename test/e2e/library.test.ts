@@ -303,6 +303,26 @@ describe('a handle', () => {
     });
   });
 
+  it('throws a failure to who reads its lines, and at nobody else', async () => {
+    const session = await openSession({ ...HELD(), maxConcurrent: 1 });
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    try {
+      const first = session.run({ program: 'cat', stdio: ['pipe', 'ignore', 'ignore'] });
+      expect(await first.pid).toBeGreaterThan(1);
+      const waiting = session.run({ program: 'true' });
+      const reading = (async () => {
+        for await (const line of waiting.lines('stderr')) throw new Error(line);
+      })();
+      const told = expect(reading).rejects.toMatchObject({ code: 'SESSION_STOPPING' });
+      await Promise.all([session.teardown(), told, first]);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+  });
+
   it('signals the whole group, and reports what it cost', async () => {
     await within(HELD(), async (session) => {
       const handle = session.run({ program: 'sh', args: ['-c', 'trap "exit 7" USR1; echo ready; while :; do sleep 0.05; done'] });

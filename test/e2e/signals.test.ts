@@ -133,10 +133,12 @@ describe('a signal to the client', () => {
 describe('a target that stops itself', () => {
   it.for(['STOP', 'TSTP', 'TTIN', 'TTOU'] as const)('stops its client, and a CONT resumes both: %s', async (name) => {
     // In a group of its own, under a parent in the session: an orphaned group is not stopped by the keyboard's signals.
-    const command = `${runnerExec} -- sh -c 'echo ready $$; kill -${name} $$; echo on; exit 3'`;
-    const run = holdfast.start(['bash', '-c', `set -m; ${command} & echo client $!; set +m; wait $!`]);
+    // It stops only when bash waits: a job that has stopped before is to bash one that need not be waited for.
+    const command = `${runnerExec} -- sh -c 'echo ready $$; read go; kill -${name} $$; echo on; exit 3'`;
+    const run = holdfast.start(['bash', '-c', `set -m; ${command} & set +m; echo client $!; wait $!`], { stdin: 'open' });
     const target = await readyPid(run);
     const client = Number((await run.outputLine(/^client/)).slice('client '.length));
+    run.endInput();
     await stopped(target);
     await stopped(client);
     expect(lines(run)).not.toContain('on');
