@@ -145,6 +145,13 @@ describe('a project of', { timeout: PATIENCE_MS }, () => {
     rmSync(prefix, { recursive: true });
   });
 
+  it('mise itself is entered by the first command, and again after an edit', async (t) => {
+    needs(t, 'mise');
+    const directory = holdfast.folder('project');
+    write(directory, { 'mise.toml': '[env]\nGREETING = "one"\n' });
+    await live(directory, { files: {}, edits: [['mise.toml', '[env]\nGREETING = "two"\n']], functions: false }, { MISE_OFFLINE: '1' });
+  });
+
   it('direnv is entered once it is allowed, and again when what it sources or watches changes', async (t) => {
     needs(t, 'direnv');
     const directory = holdfast.folder('project');
