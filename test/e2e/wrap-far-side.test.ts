@@ -231,13 +231,12 @@ describe('a signal of the user', () => {
 
   it('stops the far side and the client with it, and both go on', async () => {
     const session = await open();
-    const run = session.start(['sh', '-c', 'echo up; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; sleep 0.05; done']);
-    await run.outputLine('up', WITHIN_MS);
+    const run = session.start(['sh', '-c', 'echo up $$; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; sleep 0.05; done']);
+    const far = Number((await run.outputLine(/^up \d+$/, WITHIN_MS)).slice('up '.length));
+    const stateOf = (id: number): string | undefined => allProcesses().find(({ pid }) => pid === id)?.state;
     run.kill('SIGTSTP');
-    await eventually(() => expect(allProcesses().find(({ pid }) => pid === run.pid)?.state).toBe('T'), WITHIN_MS);
+    await eventually(() => expect([stateOf(run.pid), stateOf(far)]).toEqual(['T', 'T']), WITHIN_MS);
     const before = run.stdout.length;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(run.stdout.length).toBe(before);
     run.kill('SIGCONT');
     await eventually(() => expect(run.stdout.length).toBeGreaterThan(before), WITHIN_MS);
     run.kill('SIGKILL');
