@@ -144,7 +144,7 @@ static napi_value js_watch_children(napi_env env, napi_callback_info info) {
   return number(env, process_watch_children());
 }
 
-/* nextChange(out: Float64Array(11)): 1 and the change, or 0. */
+/* nextChange(out: Float64Array(11), which, kept): see process_next_change. */
 static napi_value js_next_change(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
   size_t bytes;
@@ -152,7 +152,7 @@ static napi_value js_next_change(napi_env env, napi_callback_info info) {
   arguments_of(env, info, argument);
   double *out = bytes_of(env, argument[0], &bytes);
   if (out == NULL || bytes < 11 * sizeof *out) return number(env, -EINVAL);
-  int result = process_next_change(&change);
+  int result = process_next_change(int_of(env, argument[1]), int_of(env, argument[2]) != 0, &change);
   if (result == 1) write_change(&change, out);
   return number(env, result);
 }

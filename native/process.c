@@ -48,7 +48,7 @@ static int wait_status_of(const siginfo_t *info) {
 
 static uint64_t microseconds(struct timeval t) { return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_usec; }
 
-int process_next_change(struct process_change *out) {
+int process_next_change(pid_t which, bool kept, struct process_change *out) {
   siginfo_t info;
   struct rusage usage;
   uint64_t drained;
@@ -57,7 +57,8 @@ int process_next_change(struct process_change *out) {
   /* Drained before the look, so that a change after the look makes it readable again. */
   if (change_fd >= 0 && read(change_fd, &drained, sizeof drained) == -1) {}
   /* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. */
-  long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL, &usage);
+  int options = WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL | (kept ? WNOWAIT : 0);
+  long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, which == 0 ? P_ALL : P_PID, which, &info, options, &usage);
   if (result == -1 && errno != ECHILD) {
     int error = errno;
     on_sigchld(SIGCHLD); /* the change that was not seen must make it readable again */

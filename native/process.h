@@ -2,6 +2,7 @@
 #ifndef HOLDFAST_PROCESS_H
 #define HOLDFAST_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,8 +15,9 @@ struct process_change {
   int wait_status; /* as waitpid(2) gives it; WIFSTOPPED and WIFCONTINUED included */
   uint64_t user_us, system_us, max_rss_kib, minor_faults, major_faults, blocks_in, blocks_out, voluntary_switches, involuntary_switches;
 };
-/* The next change of any child, without waiting: 1 and *out (an ended child is reaped), or 0 when there is none. */
-int process_next_change(struct process_change *out);
+/* The next change of child `which`, 0: of any, without waiting: 1 and *out, or 0 when there is none. It is taken, and an ended child
+ * reaped; or, with `kept`, it stays the next one. */
+int process_next_change(pid_t which, bool kept, struct process_change *out);
 
 /* kill(2) to a process, or to a whole group. -ESRCH when there is nobody. */
 int process_kill(pid_t pid, int signal);

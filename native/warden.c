@@ -103,7 +103,7 @@ static bool reap(struct warden *warden, int most) {
   warden->has_more = true;
   for (int reaped = 0; reaped < most; reaped++) {
     struct warden_report news = {.news = WARDEN_CHANGE};
-    int result = process_next_change(&news.change);
+    int result = process_next_change(0, false, &news.change);
     if (result <= 0) {
       warden->has_more = false;
       break;

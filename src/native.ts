@@ -43,7 +43,7 @@ interface Addon {
   wardenNews(control: number, out: Float64Array): number;
   wardenOrder(control: number, order: number): number;
   watchChildren(): number;
-  nextChange(out: Float64Array): number;
+  nextChange(out: Float64Array, which: number, kept: number): number;
   kill(pid: number, signal: number): number;
   killGroup(pgid: number, signal: number): number;
   startTicks(pid: number): number;
@@ -396,12 +396,36 @@ export function watchChildren(onChange: (change: ChildChange) => void): void {
   watch(fd, { readable: true }, () => takeChanges(onChange));
 }
 
+const ANY_CHILD = 0;
+const observed = new Map<number, (waitStatus: number) => void>();
+
+/** Calls back for a child that has ended and is not reaped: /proc still tells of it. @returns ends that; it does so by itself, too. */
+export function observeEnd(pid: number, onEnd: (waitStatus: number) => void): () => void {
+  observed.set(pid, onEnd);
+  return () => {
+    if (observed.get(pid) === onEnd) observed.delete(pid);
+  };
+}
+
+/** Whose change is the next one: it is left to be taken. */
+function observe(): number {
+  if (check(addon.nextChange(changeOut, ANY_CHILD, 1), 'waitid') !== 1) return ANY_CHILD;
+  const { pid, waitStatus } = changeRead();
+  const onEnd = observed.get(pid);
+  if (onEnd !== undefined && waitStatus !== 0xffff && (waitStatus & 0xff) !== 0x7f) {
+    observed.delete(pid);
+    onEnd(waitStatus);
+  }
+  return pid;
+}
+
 /** A fork storm makes orphans faster than they are reaped one by one; whoever asks for its end must be heard meanwhile. */
 const CHANGES_A_TURN = 64;
 
 function takeChanges(onChange: (change: ChildChange) => void): void {
   for (let taken = 0; taken < CHANGES_A_TURN; taken++) {
-    if (check(addon.nextChange(changeOut), 'waitid') !== 1) return;
+    const pid = observed.size === 0 ? ANY_CHILD : observe();
+    if (check(addon.nextChange(changeOut, pid, 0), 'waitid') !== 1) return;
     try {
       onChange(changeRead());
     } catch (error) {

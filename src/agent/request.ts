@@ -188,7 +188,7 @@ export class Request {
   #onStarted(target: Started): void {
     const { pid, pidfd } = target;
     this.#closeFds();
-    this.#wrapped?.started();
+    this.#wrapped?.started(pid);
     this.#pid = pid;
     this.#startedAt = performance.now();
     this.#state = { kind: 'running' };
@@ -452,11 +452,12 @@ export class Request {
   #judge(change: ChildChange, waitedMs: number): boolean {
     const exitCode = change.waitStatus >> 8;
     if ((change.waitStatus & 0x7f) !== 0 || this.#wrapped?.mayJudge(exitCode) !== true) return false;
-    void this.#wrapped.judge(exitCode).then((refused) => {
-      if (refused === undefined || this.#state.kind !== 'running') this.#onEnded(change, waitedMs, true);
+    void this.#wrapped.judge(exitCode).then((verdict) => {
+      if (typeof verdict === 'number') this.#onEnded({ ...change, waitStatus: verdict << 8 }, waitedMs, true);
+      else if (this.#state.kind !== 'running') this.#onEnded(change, waitedMs, true);
       else {
         this.waitStatus = change.waitStatus;
-        this.#refuse(refused.code, refused.message, refused.hint);
+        this.#refuse(verdict.code, verdict.message, verdict.hint);
       }
     });
     return true;

@@ -1,6 +1,6 @@
 // The wrapper of a session as its opener wrote it down. Loaded by sessions that have one, and by no other.
 
-import { parseDefinition } from '../session/definition.js';
+import { isEntered, parseDefinition } from '../session/definition.js';
 import type { WrapDefinition } from '../wrap/definition.js';
 import { filledWrap } from '../wrap/text.js';
 import type { AgentSettings } from './settings.js';
@@ -9,6 +9,5 @@ import type { AgentSettings } from './settings.js';
 export function wrapOf({ definition, held }: AgentSettings): { wrap: WrapDefinition; isEntered: boolean } {
   const { wrap, launch } = parseDefinition(definition);
   if (wrap === undefined) throw new Error("the session's record has no wrapper");
-  // The entry shim by itself enters nothing.
-  return { wrap: filledWrap(wrap, held), isEntered: launch.style !== 'enter' || launch.argv.length > 0 };
+  return { wrap: filledWrap(wrap, held), isEntered: isEntered(launch) };
 }

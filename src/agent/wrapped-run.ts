@@ -5,16 +5,16 @@ import { isTty, killProcess, type SpawnRequest } from '../native.js';
 import { RefusalCode, Step } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { splitStrings } from '../protocol/strings.js';
-import { wrapCommand } from '../wrap/command.js';
+import { type WrapInput, wrapCommand } from '../wrap/command.js';
 import { inheritsEnvironment } from '../wrap/definition.js';
 import type { InsideEnvironment } from '../wrap/environment.js';
 import { findBehind, wrapperNames } from './behind-wrapper.js';
 import type { Containment } from './containment.js';
-import type { WrapperPlace } from './errands.js';
+import { NOT_RUN, type WrapperPlace } from './errands.js';
 import { type FarSide, packLatin1 } from './far-side.js';
 import { Refused } from './refused.js';
 import { type SpawnPlan, toSpawnRequest } from './spawn-plan.js';
-import type { Proof } from './start-proof.js';
+import { LOOK_MS, type Proof } from './start-proof.js';
 import type { Wrapping } from './wrapping.js';
 
 const SIGTSTP = 20;
@@ -34,6 +34,7 @@ export class WrappedRun {
   readonly #marker: string;
   readonly #plan: SpawnPlan;
   #place: WrapperPlace | undefined;
+  #input: WrapInput | undefined;
   #far: FarSide | undefined;
   #proof: Proof | undefined;
   #ending: Promise<unknown> | undefined;
@@ -59,8 +60,8 @@ export class WrappedRun {
         'the working directory has no name by which it could be found behind the wrapper',
         "name one with '--cwd'",
       );
-    this.#proof ??= this.#wrapping.proof(this.#marker, run.fds);
-    const { argv, environment } = wrapCommand(wrap, {
+    this.#proof ??= this.#wrapping.proof(this.#marker, run, containment.warden === undefined);
+    this.#input = {
       argv: splitStrings(run.argv).map(latin1),
       program: latin1(run.program),
       environment: isInherited ? NO_CHANGES : this.#wrapping.inside(run),
@@ -68,7 +69,8 @@ export class WrappedRun {
       isTerminal: seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run),
       marker: wrap.farSide === 'marker' ? this.#marker : undefined,
       proof: this.#proof?.told,
-    });
+    };
+    const { argv, environment } = wrapCommand(wrap, this.#input);
     const place = this.#wrapping.place(run, environment);
     this.#place = place;
     this.#far ??= this.#wrapping.farSide(place, this.#marker);
@@ -88,12 +90,13 @@ export class WrappedRun {
   }
 
   #withProof({ fds, numbers }: SpawnRequest): Pick<SpawnRequest, 'fds' | 'numbers'> {
-    if (this.#proof?.told.kind !== 'descriptor') return { fds, numbers };
-    return { fds: [...fds, this.#proof.fd], numbers: [...numbers, this.#proof.told.fd] };
+    const { told, fd = -1 } = this.#proof ?? {};
+    if (told === undefined || told.kind === 'file') return { fds, numbers };
+    return { fds: [...fds, fd], numbers: [...numbers, told.fd] };
   }
 
-  started(): void {
-    this.#proof?.closeOurs();
+  started(pid: number): void {
+    this.#proof?.started(pid);
   }
 
   /**
@@ -131,12 +134,13 @@ export class WrappedRun {
     return this.#ending;
   }
 
-  /** Why its exit code is the wrapper's own; `undefined`: it is the command's, or nobody can tell. */
-  async judge(exitCode: number): Promise<Refused | undefined> {
+  /** Why its exit code is the wrapper's own; or the command's exit code: the same one, also where nobody can tell, or what it stands for. */
+  async judge(exitCode: number): Promise<Refused | number> {
     const { wrap, errands } = this.#wrapping;
-    if (this.#proof === undefined || this.#place === undefined) return undefined;
-    const reached = await this.#proof.reached(errands, this.#place);
-    if (reached === 'yes' || reached === 'unknown') return undefined;
+    if (this.#proof === undefined || this.#place === undefined) return exitCode;
+    const reached = await this.#proof.reached(errands, this.#place, (script, args) => this.#lookAgain(script, args));
+    if (typeof reached === 'number') return reached;
+    if (reached === 'yes' || reached === 'unknown') return exitCode;
     const when = reached === 'no' ? ' before the command was started' : '';
     return new Refused(
       RefusalCode.WRAPPER,
@@ -146,7 +150,18 @@ export class WrappedRun {
   }
 
   mayJudge(exitCode: number): boolean {
-    return this.#proof !== undefined && this.#wrapping.wrap.failureCodes.includes(exitCode);
+    return this.#proof?.codes.includes(exitCode) === true;
+  }
+
+  #lookAgain(script: string, args: readonly string[]): Promise<number> {
+    const { wrap, errands } = this.#wrapping;
+    if (this.#input === undefined || this.#place === undefined) return Promise.resolve(NOT_RUN);
+    const argv = ['/bin/sh', '-c', script, 'sh', ...args];
+    const look = wrapCommand(
+      { ...wrap, mapArgv: false },
+      { ...this.#input, argv, program: undefined, isTerminal: false, proof: undefined },
+    );
+    return errands.run(packLatin1(look.argv), this.#place, LOOK_MS);
   }
 
   /** What to say of a wrapper that could not be started. */

@@ -6,15 +6,17 @@ import { accessSync, constants, statSync } from 'node:fs';
 import type { ChildChange, SpawnRequest } from '../native.js';
 import type { RunRequest } from '../protocol/run.js';
 import { packStrings, type StringList, splitStrings } from '../protocol/strings.js';
-import { inheritsEnvironment, type WrapDefinition } from '../wrap/definition.js';
+import { isPlain } from '../wrap/command.js';
+import { inheritsEnvironment, needsCaller, type WrapDefinition } from '../wrap/definition.js';
 import { type DeclaredEnvironment, insideEnvironment } from '../wrap/environment.js';
-import { mapPath } from '../wrap/path-map.js';
+import { mapPath, mapWord } from '../wrap/path-map.js';
 import { BaseEnvironment } from './base-environment.js';
+import { entersOtherUsers, nameProof, statusProof } from './end-proof.js';
 import { Errands, type WrapperPlace } from './errands.js';
 import { FarGuard } from './far-guard.js';
 import { FarSide } from './far-side.js';
 import type { SpawnPlan } from './spawn-plan.js';
-import { fileProof, type Proof, pipeProof } from './start-proof.js';
+import { fileProof, type Proof, pipeProof, spareNumber } from './start-proof.js';
 import { WrappedRun } from './wrapped-run.js';
 
 export interface WrappingFacts {
@@ -36,6 +38,9 @@ export class Wrapping {
   /** What HOLDFAST_RUN begins with, in all that this session starts. */
   readonly #mark: string = randomBytes(12).toString('hex');
   readonly #guard: FarGuard;
+  /** It has written its status so far. */
+  #hasStatus = true;
+  #otherUsers: boolean | undefined;
   #count = 0;
   /** Of the last command that was started: by it the far side is reached at the end. */
   #lastPlace: WrapperPlace | undefined;
@@ -49,8 +54,7 @@ export class Wrapping {
 
   /** The wrapper is to run in an environment that only the caller has. */
   get needsCaller(): boolean {
-    const isLookedUp = !(this.wrap.prefix[0] ?? '').includes('/');
-    return this.#facts.entered === undefined && (isLookedUp || !inheritsEnvironment(this.wrap));
+    return needsCaller(this.wrap, this.#facts.entered !== undefined);
   }
 
   /** The inside's environment is not known here. */
@@ -77,9 +81,32 @@ export class Wrapping {
     return this.wrap.farSide === 'marker' ? new FarSide(this.wrap, this.errands, place, marker) : undefined;
   }
 
-  proof(marker: string, taken: readonly number[]): Proof | undefined {
-    if (this.wrap.failureCodes.length === 0) return undefined;
-    return this.#proofFile === '' ? pipeProof(this.wrap, taken) : fileProof(this.wrap, this.#proofFile, marker);
+  /** @param isOurChild the wrapper will be, and no warden's. */
+  proof(marker: string, run: RunRequest, isOurChild: boolean): Proof | undefined {
+    const { wrap } = this;
+    if (wrap.failureCodes.length === 0) return undefined;
+    if (this.#proofFile !== '') return fileProof(wrap, this.#proofFile, marker);
+    const program = this.programInside(run);
+    const isByName = wrap.tells === 'name' || (wrap.tells === 'child' && !this.#entersOtherUsers);
+    const byName = isByName && isOurChild && isPlain(wrap, run.cwd.toString('latin1')) ? nameProof(wrap, program) : undefined;
+    if (byName !== undefined) return byName;
+    const number = spareNumber(run.fds);
+    if (number === undefined) return undefined;
+    if (wrap.tells !== 'status' || !this.#hasStatus) return pipeProof(wrap, number);
+    return statusProof(wrap, program, number, () => {
+      this.#hasStatus = false;
+    });
+  }
+
+  /** What is looked up inside. */
+  programInside({ program, argv }: RunRequest): string {
+    const name = program.length > 0 ? program.toString('latin1') : argv.block.toString('latin1', 0, argv.block.indexOf(0));
+    return this.wrap.mapArgv ? mapWord(this.wrap.pathMap, name) : name;
+  }
+
+  get #entersOtherUsers(): boolean {
+    this.#otherUsers ??= entersOtherUsers(this.wrap.operand);
+    return this.#otherUsers;
   }
 
   inside(run: RunRequest): ReturnType<typeof insideEnvironment> {

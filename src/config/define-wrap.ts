@@ -1,7 +1,7 @@
 // From settings to what a wrap session puts in front of a command, and what it holds: the preset's facts, and over them what is said.
 
 import { HoldfastError } from '../errors.js';
-import type { Launch, SessionDefinition } from '../session/definition.js';
+import { isEntered, type Launch, type SessionDefinition } from '../session/definition.js';
 import type { HoldDefinition, WrapDefinition } from '../wrap/definition.js';
 import { hasPlaceholder } from '../wrap/placeholders.js';
 import type { PresetChoice } from '../wrap/presets/preset.js';
@@ -18,13 +18,14 @@ export function defineWrap(
   const chosen = chosenOf(settings, place);
   const hold = holdOf(settings, chosen);
   const wrap = wrapOf(settings, place, chosen);
-  const isEntered = launch.style !== 'enter' || launch.argv.length > 0;
   return {
     wrap: hold === undefined ? wrap : { ...wrap, operand: withId(wrap) },
     ...(hold === undefined ? {} : { hold }),
     // What the user enters is the user's.
     launch:
-      chosen?.enter === undefined || isEntered ? launch : { style: 'enter', argv: ['bash', '-c', `${chosen.enter}\nexec "$@"`, 'enter'] },
+      chosen?.enter === undefined || isEntered(launch)
+        ? launch
+        : { style: 'enter', argv: ['bash', '-c', `${chosen.enter}\nexec "$@"`, 'enter'] },
   };
 }
 
@@ -73,6 +74,7 @@ function wrapOf(settings: SessionSettings, place: SessionPlace, chosen: Chosen |
     envStyle,
     ...(envOption === undefined ? {} : { envOption }),
     ...(cwdOption === undefined ? {} : { cwdOption }),
+    ...(facts.startsIn === undefined || facts.tells === 'sign' ? {} : { startsIn: facts.startsIn }),
     ttyOption: settings.tty_option ?? facts.ttyOption ?? [],
     ...(endOfOptions === undefined ? {} : { endOfOptions }),
     ...(commandStyle === undefined ? {} : { commandStyle }),
@@ -80,6 +82,8 @@ function wrapOf(settings: SessionSettings, place: SessionPlace, chosen: Chosen |
     pathMap: settings.path_map ?? {},
     mapArgv: settings.map_argv ?? false,
     failureCodes: settings.failure_codes ?? facts.failureCodes ?? [],
+    ...(facts.tells === undefined || facts.tells === 'sign' ? {} : { tells: facts.tells }),
+    ...(facts.tells === 'status' && facts.statusOption !== undefined ? { statusOption: facts.statusOption } : {}),
     // A wrapper that hands its environment on is taken for one whose processes are its own.
     farSide: settings.far_side ?? (kill !== undefined ? 'marker' : (facts.farSide ?? (envStyle === 'inherit' ? 'local' : 'marker'))),
     ...(kill === undefined ? {} : { kill }),

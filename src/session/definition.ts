@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
-import { COMMAND_STYLES, ENV_STYLES, FAR_SIDES, type HoldDefinition, type WrapDefinition } from '../wrap/definition.js';
+import { COMMAND_STYLES, ENV_STYLES, FAR_SIDES, type HoldDefinition, TELLS, type WrapDefinition } from '../wrap/definition.js';
 import type { FunctionFilter } from './functions.js';
 import { variablesSchema } from './variables.js';
 
@@ -20,6 +20,11 @@ export type Launch =
 
 /** The host itself: nothing is entered but the entry shim. */
 export const NO_LAUNCHER: Launch = { style: 'enter', argv: [] };
+
+/** The entry shim by itself enters nothing. */
+export function isEntered(launch: Launch): boolean {
+  return launch.style !== 'enter' || launch.argv.length > 0;
+}
 
 export interface SessionDefinition {
   readonly name: string;
@@ -96,6 +101,7 @@ const WRAP = v.strictObject({
   envStyle: v.picklist(ENV_STYLES),
   envOption: v.exactOptional(v.string()),
   cwdOption: v.exactOptional(v.string()),
+  startsIn: v.exactOptional(v.string()),
   ttyOption: words,
   endOfOptions: v.exactOptional(v.string()),
   commandStyle: v.exactOptional(v.picklist(COMMAND_STYLES)),
@@ -103,6 +109,8 @@ const WRAP = v.strictObject({
   pathMap: v.record(v.string(), v.string()),
   mapArgv: v.boolean(),
   failureCodes: v.array(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(255))),
+  tells: v.exactOptional(v.picklist(TELLS)),
+  statusOption: v.exactOptional(v.string()),
   farSide: v.picklist(FAR_SIDES),
   kill: v.exactOptional(v.pipe(words, v.minLength(1))),
 });

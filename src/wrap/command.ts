@@ -45,7 +45,7 @@ export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedComm
   const cwd = input.cwd === '' ? undefined : mapPath(wrap.pathMap, input.cwd);
   const task: InsideTask = {
     ...commandOf(wrap, input),
-    directory: wrap.cwdOption === undefined ? cwd : undefined,
+    directory: isChangedInside(wrap, cwd) ? cwd : undefined,
     environment: rest,
     weakFrom,
     lent,
@@ -54,12 +54,23 @@ export function wrapCommand(wrap: WrapDefinition, input: WrapInput): WrappedComm
   };
   const options = [
     ...(input.isTerminal ? wrap.ttyOption : []),
+    ...(input.proof?.kind === 'status' && wrap.statusOption !== undefined ? option(wrap.statusOption, String(input.proof.fd)) : []),
     ...given,
     ...(wrap.cwdOption === undefined || cwd === undefined ? [] : option(wrap.cwdOption, cwd)),
   ];
   const words = surround(wrap, options, takesString(wrap) ? [insideScript(task)] : insideWords(task));
   if (wrap.textOnly) refuseBytes([...words, ...environment.values()]);
   return { argv: words, environment };
+}
+
+/** Whether the inside changes directory, by a shell. @param cwd as the inside has it. */
+function isChangedInside(wrap: WrapDefinition, cwd: string | undefined): boolean {
+  return cwd !== undefined && wrap.cwdOption === undefined && cwd !== wrap.startsIn;
+}
+
+/** Whether a wrapper that hands its environment on is given the command itself, with no shell of ours before it. @param cwd as the host has it. */
+export function isPlain(wrap: WrapDefinition, cwd: string): boolean {
+  return inheritsEnvironment(wrap) && !takesString(wrap) && !isChangedInside(wrap, cwd === '' ? undefined : mapPath(wrap.pathMap, cwd));
 }
 
 function refuseBytes(words: readonly string[]): void {

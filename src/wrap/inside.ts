@@ -8,7 +8,9 @@ import { isShellName, quoteWord } from './quote.js';
 export type StartProof =
   | { readonly kind: 'descriptor'; readonly fd: number }
   /** `word` is a line of its own in the file `path`. */
-  | { readonly kind: 'file'; readonly path: string; readonly word: string };
+  | { readonly kind: 'file'; readonly path: string; readonly word: string }
+  /** By the wrapper itself, in its status. */
+  | { readonly kind: 'status'; readonly fd: number };
 
 export interface InsideTask {
   /** The first word is what is looked up inside. */

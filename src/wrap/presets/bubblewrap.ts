@@ -8,12 +8,25 @@ function bind(name: string): (value: string) => readonly string[] {
   };
 }
 
-/** bwrap(1): options take effect in the order in which they are written. It dies with its parent, and all inside with it. */
+/**
+ * bwrap(1): options take effect in the order in which they are written. It dies with its parent, and all inside with it. Its status has an
+ * "exit-code" only of what it has executed (bubblewrap.c, report_child_exit_status; since 0.4), and no part of the inside holds that
+ * descriptor. 1 is also what it says of a command that it cannot execute.
+ */
 export const bubblewrap: Preset = {
   about: 'a sandbox of bind mounts (bwrap)',
   prefix: ['bwrap'],
   operand: { about: '', count: 'none' },
-  facts: { envStyle: 'inherit', cwdOption: '--chdir', ttyOption: [], endOfOptions: '--', failureCodes: [1], farSide: 'local' },
+  facts: {
+    envStyle: 'inherit',
+    cwdOption: '--chdir',
+    ttyOption: [],
+    endOfOptions: '--',
+    failureCodes: [1],
+    tells: 'status',
+    statusOption: '--json-status-fd',
+    farSide: 'local',
+  },
   options: {
     die_with_parent: { kind: 'switch', about: 'end with the command’s client', words: flag('--die-with-parent'), isOn: true },
     ro_bind: { kind: 'list', about: 'a directory to see, as HOST or HOST:INSIDE', words: bind('--ro-bind') },

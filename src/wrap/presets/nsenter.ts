@@ -1,5 +1,5 @@
 import { heldContainer, IMAGE_OPTIONS } from './container.js';
-import { flag, option, type Preset, type PresetChoice, textOf } from './preset.js';
+import { flag, listOf, option, type Preset, type PresetChoice, textOf } from './preset.js';
 
 /** The variables of the process that is entered, so that a command sees what `docker exec` would give it. */
 const AS_TARGET = (pid: string): string => `for name in $(compgen -e); do unset "$name"; done
@@ -12,15 +12,31 @@ function engineOf({ options }: PresetChoice): 'docker' | 'podman' {
   return textOf(options, 'engine') === 'podman' ? 'podman' : 'docker';
 }
 
+/** In the child: then that one's being there proves nothing. Whether `--all` enters another user namespace is seen on the machine. */
+function setsUser(options: PresetChoice['options']): boolean {
+  return options['setuid'] !== undefined || options['setgid'] !== undefined || listOf(options, 'only').includes('user');
+}
+
 /**
  * nsenter(1) of util-linux: the quickest way into a container of this machine, since no daemon takes part. A command in it is a process
  * of ours: in our cgroup and not in the container's, with our limits. `--wdns` is looked up inside.
+ *
+ * It execs the command; into a pid namespace it forks first, when all that can fail is done but setting user and group, and waits
+ * (sys-utils/nsenter.c, continue_as_child). 126 and 127 are of the command itself.
  */
 export const nsenter: Preset = {
   about: 'the namespaces of a process, or of a container of docker or podman on this machine',
   prefix: ['nsenter'],
   operand: { about: '', count: 'none' },
-  facts: { envStyle: 'inherit', cwdOption: '--wdns=', ttyOption: [], endOfOptions: '--', failureCodes: [1, 126, 127], farSide: 'local' },
+  facts: {
+    envStyle: 'inherit',
+    cwdOption: '--wdns=',
+    ttyOption: [],
+    endOfOptions: '--',
+    failureCodes: [1],
+    tells: 'child',
+    farSide: 'local',
+  },
   options: {
     target: { kind: 'text', about: 'a process in it' },
     container: { kind: 'text', about: 'a container that runs' },
@@ -42,6 +58,7 @@ export const nsenter: Preset = {
     const enter = (pid: string): Partial<ReturnType<NonNullable<Preset['adjust']>>> => ({
       operand: [...all, '--target', pid],
       enter: AS_TARGET(pid),
+      ...(setsUser(options) ? { facts: { failureCodes: [1, 126, 127], tells: 'sign' } } : {}),
     });
     const target = textOf(options, 'target');
     if (target !== undefined) return enter(target);

@@ -21,7 +21,18 @@ export interface OptionInfo {
 /** What is known of the wrapper itself. */
 export type WrapperFacts = Pick<
   WrapDefinition,
-  'envStyle' | 'envOption' | 'cwdOption' | 'ttyOption' | 'endOfOptions' | 'commandStyle' | 'textOnly' | 'failureCodes' | 'farSide'
+  | 'envStyle'
+  | 'envOption'
+  | 'cwdOption'
+  | 'startsIn'
+  | 'ttyOption'
+  | 'endOfOptions'
+  | 'commandStyle'
+  | 'textOnly'
+  | 'failureCodes'
+  | 'tells'
+  | 'statusOption'
+  | 'farSide'
 >;
 
 export interface PresetChoice {

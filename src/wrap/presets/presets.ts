@@ -1,5 +1,6 @@
 // All presets by name, and what a session's choice of one comes to.
 
+import { basename } from 'node:path';
 import type { HoldDefinition } from '../definition.js';
 import { bubblewrap } from './bubblewrap.js';
 import { chroot } from './chroot.js';
@@ -55,8 +56,13 @@ export function choosePreset(preset: Preset, choice: PresetChoice, ownPrefix?: r
     ...more,
     prefix: [program, ...optionWords(preset, options, true), ...rest, ...optionWords(preset, options, false)],
     operand: [...operand, ...(preset.tail ?? [])],
-    facts: { ...preset.facts, ...facts },
+    facts: { ...preset.facts, ...facts, ...(isItself(preset, ownPrefix) ? {} : { tells: 'sign' }) },
   };
+}
+
+/** What is known of how a program works holds for that program alone, and not for another that starts it, or for options of the user's. */
+function isItself({ prefix: [program] }: Preset, ownPrefix: readonly string[] | undefined): boolean {
+  return ownPrefix === undefined || (ownPrefix.length === 1 && basename(ownPrefix[0] ?? '') === program);
 }
 
 /** In the order in which they were said, which matters to some; those that are on by themselves first. */

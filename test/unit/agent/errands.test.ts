@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Errands, NOT_RUN, type WrapperPlace } from '../../../src/agent/errands.js';
 import { FarSide, packLatin1 } from '../../../src/agent/far-side.js';
-import { fileProof, pipeProof } from '../../../src/agent/start-proof.js';
+import { fileProof, type Proof, pipeProof, type Reached, spareNumber } from '../../../src/agent/start-proof.js';
 import { watchChildren } from '../../../src/native.js';
 import type { WrapDefinition } from '../../../src/wrap/definition.js';
 import { eventually } from '../../harness/eventually.js';
@@ -104,36 +104,47 @@ describe('the far side', () => {
 
 describe('the proof that a command was reached', () => {
   const wrap = wrapOf({ prefix: ['env'], failureCodes: [125], farSide: 'local' });
+  const reached = (proof: Proof): Promise<Reached> => proof.reached(errands, PLACE, () => Promise.reject(new Error('no other look')));
 
   it('is a line in a file, where one can be written', async () => {
     const path = join(scratch, 'proof');
     const proof = fileProof(wrap, path, 'one');
-    expect(await proof.reached(errands, PLACE)).toBe('no');
+    expect(await reached(proof)).toBe('no');
     expect(await run(['sh', '-c', `echo one >>${path}`])).toBe(0);
-    expect(await proof.reached(errands, PLACE)).toBe('yes');
-    expect(await fileProof(wrap, join(scratch, 'no/such/directory'), 'one').reached(errands, PLACE)).toBe('unknown');
-    expect(await fileProof({ ...wrap, prefix: ['sh', '-c', 'exit 125'] }, path, 'two').reached(errands, PLACE)).toBe('wrapper-fails');
-    expect(await fileProof({ ...wrap, prefix: ['no-such-wrapper'] }, path, 'two').reached(errands, PLACE)).toBe('wrapper-fails');
+    expect(await reached(proof)).toBe('yes');
+    expect(await reached(fileProof(wrap, join(scratch, 'no/such/directory'), 'one'))).toBe('unknown');
+    expect(await reached(fileProof({ ...wrap, prefix: ['sh', '-c', 'exit 125'] }, path, 'two'))).toBe('wrapper-fails');
+    expect(await reached(fileProof({ ...wrap, prefix: ['no-such-wrapper'] }, path, 'two'))).toBe('wrapper-fails');
   });
 
   it('is a byte in a pipe, where descriptors are handed on', async () => {
     const before = descriptorsOf('self').size;
-    const proof = pipeProof(wrap, [0, 1, 2, 3]);
-    expect(proof?.told).toEqual({ kind: 'descriptor', fd: 4 });
-    if (proof?.told.kind !== 'descriptor') throw new Error('no proof');
-    expect(await proof.reached(errands, PLACE)).toBe('no');
-    expect(await errands.run(packLatin1(['sh', '-c', 'echo >&4']), PLACE, 10_000, { fd: proof.fd, number: proof.told.fd })).toBe(0);
-    proof.closeOurs();
-    expect(await proof.reached(errands, PLACE)).toBe('yes');
+    const proof = pipeProof(wrap, 4);
+    expect(proof.told).toEqual({ kind: 'descriptor', fd: 4 });
+    expect(await reached(proof)).toBe('no');
+    expect(await errands.run(packLatin1(['sh', '-c', 'echo >&4']), PLACE, 10_000, { fd: proof.fd, number: 4 })).toBe(0);
+    proof.started(1);
+    expect(await reached(proof)).toBe('yes');
     proof.release();
     expect(descriptorsOf('self').size).toBe(before);
   });
 
   it('is unknown where descriptors are not handed on', async () => {
     const closing = { ...wrap, prefix: ['bash', '--norc', '-c', 'exec 3>&-; exec "$@"', 'closing'] };
-    const proof = pipeProof(closing, [0, 1, 2]);
-    expect(await proof?.reached(errands, PLACE)).toBe('unknown');
-    proof?.release();
-    expect(pipeProof(wrap, [3, 4, 5, 6, 7, 8, 9])).toBeUndefined();
+    const proof = pipeProof(closing, 3);
+    expect(await reached(proof)).toBe('unknown');
+    proof.release();
+  });
+
+  it('needs a number that the command has no use for', () => {
+    expect(spareNumber([0, 1, 2])).toBe(3);
+    expect(spareNumber([0, 4, 3])).toBe(5);
+    expect(spareNumber([3, 4, 5, 6, 7, 8, 9])).toBeUndefined();
+  });
+
+  it('is asked of a shell that the wrapper could not execute, too', () => {
+    const proofs = [pipeProof({ ...wrap, tells: 'name' }, 3), pipeProof(wrap, 3)];
+    expect(proofs.map(({ codes }) => codes)).toEqual([[125, 126, 127], [125]]);
+    for (const proof of proofs) proof.release();
   });
 });
