@@ -83,8 +83,11 @@ static bool add_typed(const struct change_sources *from, struct changes *out) {
   return true;
 }
 
+/* Before the names there may be a line "~": the session has a wrapper that is to have our environment. */
+static bool wants_caller(const char *names) { return names != NULL && names[0] == '~' && names[1] == '\n'; }
+
 static bool add_runtime_pass(struct changes *out, char *names) {
-  for (char *line = names, *end; line != NULL && *line != '\0'; line = end) {
+  for (char *line = wants_caller(names) ? names + 2 : names, *end; line != NULL && *line != '\0'; line = end) {
     end = strchr(line, '\n');
     if (end != NULL) *end++ = '\0';
     if (line[0] != '\0' && !(strcmp(line, "*") == 0 ? pass_all(out, false) : pass_if_there(out, line))) return false;
@@ -107,12 +110,12 @@ static bool add_all(const struct change_sources *from, struct changes *out) {
     if (!add_runtime_pass(out, from->runtime_pass)) return false;
   }
   if (from->jobserver->there && !(pass_if_there(out, "MAKEFLAGS") && pass_if_there(out, "MFLAGS") && pass_if_there(out, "MAKELEVEL"))) return false;
-  return add_typed(from, out) && (!from->caller || add_caller(out));
+  return add_typed(from, out) && (!out->caller || add_caller(out));
 }
 
 int changes_collect(const struct change_sources *from, struct changes *out) {
   out->count = 0;
-  out->caller = from->caller;
+  out->caller = from->caller || wants_caller(from->runtime_pass);
   if (add_all(from, out)) return OPTIONS_GO_ON;
   say(NULL, "out of memory");
   return EXIT_OURS;

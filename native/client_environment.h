@@ -20,7 +20,7 @@ struct change_sources {
   const struct options *options;
   const struct directory *directory;
   const struct jobserver *jobserver;
-  char *runtime_pass; /* the session's runtime_pass_env, one name a line; NULL: none. Is cut up, and must outlive the changes */
+  char *runtime_pass; /* the session's ID.pass: its runtime_pass_env, one name a line; NULL: none. Is cut up, and must outlive the changes */
   bool terminal;      /* one of the target's 0, 1, 2 is a terminal */
   bool caller;        /* the agent has asked for our environment */
 };

@@ -27,7 +27,7 @@ export interface RunnerContext {
   /** One of 0, 1 and 2 is a terminal. */
   readonly seesTerminal: boolean;
   readonly passNames: Buffer;
-  /** The agent has asked for the caller's environment. */
+  /** The session wants the caller's environment. */
   readonly hasCaller: boolean;
 }
 

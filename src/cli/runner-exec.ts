@@ -7,6 +7,7 @@ import { statSync, writeSync } from 'node:fs';
 import { type Caller, initialCaller, openCurrentDirectory } from '../client/caller.js';
 import { addressOf, connectWhenFree, readPassNames, type SessionAddress } from '../client/connect.js';
 import { physicalDirectory } from '../client/directory.js';
+import { asksForCaller } from '../client/environment.js';
 import { systemErrorText } from '../client/errno.js';
 import {
   type Asked,
@@ -156,13 +157,14 @@ class RunnerExec {
   /** `undefined`: the request is larger than the wire carries. */
   async #converse(socket: number, address: SessionAddress, jobserver: Jobserver, passed: Passed): Promise<Ended | undefined> {
     const { detach, timeoutMs, killGraceMs } = this.#options;
+    const passNames = readPassNames(address);
     const { request, changes } = runnerRequest(this.#options, {
       caller: this.#caller,
       numbers: passed.numbers,
       jobserver,
       seesTerminal: !detach && [0, 1, 2].some(isTty),
-      passNames: readPassNames(address),
-      hasCaller: this.#hasCaller,
+      passNames,
+      hasCaller: this.#hasCaller || asksForCaller(passNames),
     });
     this.#changes = changes;
     const directory = request.cwdByDescriptor ? openCurrentDirectory() : undefined;

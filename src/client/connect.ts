@@ -14,7 +14,7 @@ export interface SessionAddress {
   readonly label: string;
   readonly kind: Selection['kind'];
   readonly socket: Buffer;
-  /** The file with the names of `runtime_pass_env`; absent when there are none. */
+  /** The file that says what of the caller's environment the session wants; absent when nothing. */
   readonly pass: string | undefined;
 }
 
@@ -98,7 +98,7 @@ export function connectWhenFree(
   return () => clearTimeout(timer);
 }
 
-/** The names of `runtime_pass_env`, one a line; empty when the session has none. */
+/** The names of `runtime_pass_env`, one a line, and a first line for all of the caller's variables (environment.ts); empty when the session wants nothing. */
 export function readPassNames(address: SessionAddress): Buffer {
   // Asked first because it is absent as a rule, and an exception costs more than the question.
   if (address.pass === undefined || !existsSync(address.pass)) return NO_NAMES;

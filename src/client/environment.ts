@@ -88,6 +88,13 @@ export function terminalChanges(caller: Variables): Buffer[] {
   return changes;
 }
 
+/** A line before the names: the session's wrapper runs in the caller's environment (callerEntries). No variable has that name. */
+export const CALLER_LINE = '~';
+
+export function asksForCaller(names: Buffer): boolean {
+  return names.toString('latin1', 0, CALLER_LINE.length + 1) === `${CALLER_LINE}\n`;
+}
+
 /**
  * The variables of `runtime_pass_env`, which the session has written one a line. Unlike `passChange`, a missing one is left alone; `*`
  * is all of them, weaker than the session's own.
@@ -97,7 +104,7 @@ export function sessionPassChanges(names: Buffer, caller: Variables): Buffer[] {
   for (const line of names.toString('latin1').split('\n')) {
     if (line === '*') changes.push(...passAllChanges(caller, false));
     const name = Buffer.from(line, 'latin1');
-    const value = line === '' ? undefined : caller.find(name);
+    const value = line === '' || line === CALLER_LINE ? undefined : caller.find(name);
     if (value !== undefined) changes.push(setChange(name, value));
   }
   return changes;

@@ -54,7 +54,7 @@ export interface RequestContext {
   /** One of 0, 1 and 2 is a terminal. */
   readonly seesTerminal: boolean;
   readonly report: boolean;
-  /** The agent has asked for the caller's environment. */
+  /** The session wants the caller's environment. */
   readonly hasCaller?: boolean;
   /** The descriptor under 0 is a terminal that becomes the target's controlling one. */
   readonly controlsTerminal?: boolean;

@@ -11,6 +11,7 @@ import type { Outcome } from '../protocol/outcome.js';
 import { nodeCaller, openCurrentDirectory } from './caller.js';
 import { connectWhenFree, readPassNames, type SessionAddress } from './connect.js';
 import { Conversation, type ConversationRequest, type Result } from './conversation.js';
+import { asksForCaller } from './environment.js';
 import { linesOf } from './lines.js';
 import { ReopenError } from './refusal.js';
 import { buildRequest, encodeRequest } from './request.js';
@@ -170,14 +171,15 @@ class Run implements RunHandle {
       directory = undefined;
     };
     const send = (hasCaller: boolean, isFresh: boolean): void => {
+      const passNames = readPassNames(address);
       const request = buildRequest(this.#options, {
         caller: nodeCaller(),
         numbers: stdio.numbers,
-        passNames: readPassNames(address),
+        passNames,
         seesTerminal: stdio.numbers.some((number, index) => number <= 2 && isTty(stdio.fds[index] ?? -1)),
         report: this.#options.leftovers ?? false,
         controlsTerminal: stdio.controlsTerminal,
-        hasCaller,
+        hasCaller: hasCaller || asksForCaller(passNames),
       });
       const frame = encodeRequest(request);
       if (request.cwdByDescriptor) directory ??= openCurrentDirectory();

@@ -21,6 +21,7 @@ import { type Dependent, dependOnProcess, type Leaving } from './process-end.js'
 import { findRecordLeniently } from './record.js';
 import { reopenSession } from './reopen.js';
 import { fingerprintSession, type SessionFingerprint } from './session-fingerprint.js';
+import { wantedOfCaller } from './wanted-of-caller.js';
 
 const ANSWER_MS = 10_000;
 
@@ -64,7 +65,7 @@ export class HeldSession implements ExecSession, Dependent {
       maxConcurrent: definition.maxConcurrent === 0 ? undefined : definition.maxConcurrent,
       identity: facts.identity,
     };
-    const pass = definition.runtimePassEnv.length === 0 ? undefined : socket.replace(/\.sock$/, '.pass');
+    const pass = wantedOfCaller(definition).length === 0 ? undefined : socket.replace(/\.sock$/, '.pass');
     this.#address = { label: definition.name, kind: 'session', socket: Buffer.from(socket), pass };
     if (ownership !== undefined) this.#forget = dependOnProcess(this);
     base?.carry(this);

@@ -28,6 +28,7 @@ import { type SessionLock, waitForLock } from './session-lock.js';
 import { takeSnapshot } from './snapshot.js';
 import { encodeSnapshot } from './snapshot-file.js';
 import { scriptsOf } from './snapshot-key.js';
+import { wantedOfCaller } from './wanted-of-caller.js';
 
 /** For the exit trap of a launcher whose agent was killed. */
 const EARLIER_LAUNCHER_MS = 1_000;
@@ -198,10 +199,11 @@ function refuseOther(place: SessionPlace, record: SessionRecord, definition: unk
 }
 
 async function launch(place: SessionPlace, record: SessionRecord, options: OpenOptions): Promise<number> {
-  const { name, hold, runtimePassEnv } = record.definition;
+  const { name, hold } = record.definition;
   refuseInterrupted(name, options.signal);
   writeRecord(place.files.record, record);
-  if (runtimePassEnv.length > 0) writePrivate(place.files.pass, runtimePassEnv.map((each) => `${each}\n`).join(''));
+  const wanted = wantedOfCaller(record.definition);
+  if (wanted.length > 0) writePrivate(place.files.pass, wanted.map((each) => `${each}\n`).join(''));
   const log = new LaunchLog(place.files.log);
   try {
     return hold === undefined ? await enter(place, record, log, options) : await enterHeld(place, record, log, options, hold);

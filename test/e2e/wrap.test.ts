@@ -1,7 +1,8 @@
 // Sessions whose commands run behind a wrapper, on stand-ins for docker exec and ssh, and on chroot and bwrap. DESIGN section 4 "Wrap";
 // docs/config.md "Wrap". How the far side ends is in wrap-far-side.test.ts.
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -159,6 +160,40 @@ console.log(JSON.stringify([out, await handle.outcome]));\n`,
     expect((await session.exec(['true'], { flags: ['--env', `A=${long}`] })).code).toBe(0);
     const { code, stderr } = await session.exec(['true'], { flags: ['--env', `A=${long}`, '--env', `B=${long}`] });
     expect([code, stderr.toString()]).toEqual([126, expect.stringContaining("cannot run 'true': Argument list too long")]);
+  });
+
+  it('has the caller’s environment with the first request, where the session says so, and else with the second', async () => {
+    const session = await open([...BOX, 'runtime_pass_env = ["C"]']);
+    const named = session.socket.replace(/\.sock$/, '.pass');
+    expect(readFileSync(named, 'utf8')).toBe('~\nC\n');
+    const show = ['sh', '-c', 'echo "$C"'];
+    expect(await session.output(show, { env: { C: 'c' } })).toBe('c\n');
+    rmSync(named);
+    expect(await session.output(show, { env: { C: 'c' } })).toBe('\n');
+    const absolute = await open(['prefix = ["/usr/bin/nice"]']);
+    expect(existsSync(absolute.socket.replace(/\.sock$/, '.pass'))).toBe(false);
+
+    // Seen from the other end: docs/protocol.md §4, flag 16 of RUN.
+    const folder = join(holdfast.folder(), 'run');
+    mkdirSync(folder, { mode: 0o700 });
+    const flags: number[] = [];
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', (bytes) => {
+        flags.push(bytes.readUInt16BE(14));
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(join(folder, 'web.sock'), resolve));
+    const env = { HOLDFAST_RUNTIME_DIR: folder };
+    for (const names of ['~\n', '~\nC\n', 'C\n']) {
+      writeFileSync(join(folder, 'web.pass'), names);
+      await holdfast.runnerExec(['--session', 'web', '--', 'true'], { env });
+      await holdfast.runnerExec(['--session', 'web', '--exact', '--', 'true'], { env });
+      await holdfast.holdfast(['__runner-exec', '--session', 'web', '--', 'true'], { env });
+    }
+    server.close();
+    expect(flags.map((each) => each & 16)).toEqual([16, 16, 16, 16, 16, 16, 0, 0, 0]);
   });
 
   it('without a client that can send the environment is refused by name', async () => {

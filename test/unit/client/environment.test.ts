@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  asksForCaller,
   initialVariables,
   nodeVariables,
   passAllChanges,
@@ -62,6 +63,15 @@ describe('a change', () => {
   it("by the session's list leaves alone what the caller lacks", () => {
     expect(shown(sessionPassChanges(Buffer.from('HOME\nNONE\n\nEMPTY'), caller))).toEqual(['=HOME=/h', '=EMPTY=']);
     expect(shown(sessionPassChanges(Buffer.from('*\n'), caller))).toEqual(shown(passAllChanges(caller, false)));
+    expect(shown(sessionPassChanges(Buffer.from('~\nX\n'), caller))).toEqual(['=X=\xfe']);
+    expect(['~\nX\n', '~\n', 'X\n~\n', '~', '~X\n', ''].map((names) => asksForCaller(Buffer.from(names)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('from a Node program sees its own changes', () => {
