@@ -316,16 +316,15 @@ static void forget_child_frames(const char *stack, size_t bytes) {
 #endif
 }
 
-/* -ENOSYS and -EPERM of clone3 come from seccomp profiles that cannot look into its arguments: clone(2) then does the same, but
- * for the cgroup. */
-static long clone_child(const struct spawn_request *request, struct child *child, int *pidfd) {
-  _Alignas(16) char stack[CHILD_STACK_BYTES];
+/* No handler of the agent runs in the child, where it would write to the agent's memory: CLONE_CLEAR_SIGHAND takes them all away. So no signal
+ * has to be blocked here, and none is handed to another thread of the agent because this one could not take it. */
+static long clone_cleared(const struct spawn_request *request, struct child *child, int *pidfd, char *stack) {
   struct clone_args arguments = {
       .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
       .pidfd = (uint64_t)(size_t)pidfd,
       .exit_signal = SIGCHLD,
       .stack = (uint64_t)(size_t)stack,
-      .stack_size = sizeof stack,
+      .stack_size = CHILD_STACK_BYTES,
   };
   if (request->cgroup_fd >= 0) {
     arguments.flags |= CLONE_INTO_CGROUP;
@@ -333,18 +332,32 @@ static long clone_child(const struct spawn_request *request, struct child *child
   }
   /* One flag in place of sixty calls; it spares only what is ignored. */
   child->disposed = own_ignored() | request->ignored;
-  long pid = FAULT(clone) ? -errno : clone3_call(&arguments, child);
-  forget_child_frames(stack, sizeof stack);
-  if ((pid != -ENOSYS && pid != -EPERM) || request->cgroup_fd >= 0) return pid;
+  return FAULT(clone) ? -errno : clone3_call(&arguments, child);
+}
+
+/* clone(2) does the same, but for the cgroup and the handlers. */
+static long clone_blocked(struct child *child, int *pidfd, char *stack) {
+  sigset_t all, before;
   child->disposed = UINT64_MAX & ~(UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1));
-  int made = clone(child_main, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, child, pidfd);
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  long pid = clone(child_main, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, child, pidfd);
+  if (pid == -1) pid = -errno;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return pid;
+}
+
+/* -ENOSYS and -EPERM of clone3 come from seccomp profiles that cannot look into its arguments. */
+static long clone_child(const struct spawn_request *request, struct child *child, int *pidfd) {
+  _Alignas(16) char stack[CHILD_STACK_BYTES];
+  long pid = clone_cleared(request, child, pidfd, stack);
+  if ((pid == -ENOSYS || pid == -EPERM) && request->cgroup_fd < 0) pid = clone_blocked(child, pidfd, stack);
   forget_child_frames(stack, sizeof stack);
-  return made == -1 ? -errno : made;
+  return pid;
 }
 
 int spawn_target(const struct spawn_request *request, struct spawn_result *result) {
   struct child child = {.request = request, .result = result, .parent = getpid()};
-  sigset_t all, before;
   int pidfd = -1;
 
   *result = (struct spawn_result){.pid = -1, .pidfd = -1};
@@ -352,11 +365,7 @@ int spawn_target(const struct spawn_request *request, struct spawn_result *resul
     *result = (struct spawn_result){.pid = -1, .pidfd = -1, .step = STEP_DESCRIPTOR, .error = EINVAL};
     return -1;
   }
-  /* No handler of the agent may run in the child, where it would write to the agent's memory. */
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &before);
   long pid = clone_child(request, &child, &pidfd);
-  sigprocmask(SIG_SETMASK, &before, NULL);
 
   if (pid < 0) {
     bool is_want = pid == -EAGAIN || pid == -ENOMEM || pid == -EMFILE || pid == -ENFILE;
