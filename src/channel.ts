@@ -73,10 +73,11 @@ export class Channel {
   /**
    * Sends a whole frame, or keeps what the socket does not take and sends it later. `fds` are borrowed: they must have gone at once.
    *
+   * @returns false: the peer is gone, and onClose will come.
    * @throws {NativeError} ETOOMANYREFS when too many descriptors of this user are on their way already: nothing was sent.
    */
-  send(frame: Buffer, fds?: readonly number[]): void {
-    if (!this.#open) return;
+  send(frame: Buffer, fds?: readonly number[]): boolean {
+    if (!this.#open) return false;
     let sent = 0;
     if (this.#unsent.length === 0) {
       try {
@@ -85,15 +86,16 @@ export class Channel {
         if (error instanceof NativeError && error.code === 'ETOOMANYREFS') throw error;
         // The peer is gone. What it said last may still be unread, and onClose must not run inside the caller's own step.
         if (error instanceof Error) queueMicrotask(() => this.#onLost(error));
-        return;
+        return false;
       }
     }
-    if (sent === frame.length) return;
+    if (sent === frame.length) return true;
     this.#unsent.push(frame.subarray(sent));
     this.#unsentBytes += frame.length - sent;
     if (this.#unsentBytes > MAX_UNSENT_BYTES)
       queueMicrotask(() => this.#fail(new ProtocolError('FRAME_TOO_LARGE', 'the peer does not read')));
     else watch(this.#fd, { readable: true, writable: true }, (ready) => this.#onReady(ready));
+    return true;
   }
 
   /** Closes at once, or after what is still unsent. */

@@ -16,6 +16,7 @@ import type { Reply, Request } from './request.js';
 const SIGCONT = 18;
 /** How long a peer may take to say its first frame. */
 const FIRST_FRAME_MS = 10_000;
+const OWN_UID = process.geteuid?.();
 
 /** What a connection needs of its session. */
 export interface ConnectionHost {
@@ -40,7 +41,7 @@ export class Connection implements Reply {
   static serve(host: ConnectionHost, fd: number): void {
     let connection: Connection;
     try {
-      if (peerCredentials(fd).uid !== process.geteuid?.()) {
+      if (peerCredentials(fd).uid !== OWN_UID) {
         closeFd(fd);
         return;
       }
@@ -72,8 +73,8 @@ export class Connection implements Reply {
     return peerCredentials(this.#channel.fd).pid;
   }
 
-  send(frame: Buffer, fds?: readonly number[]): void {
-    this.#channel.send(frame, fds);
+  send(frame: Buffer, fds?: readonly number[]): boolean {
+    return this.#channel.send(frame, fds);
   }
 
   get isPeerGone(): boolean {

@@ -59,22 +59,17 @@ export class Listener {
     watch(this.#fd, { readable: true }, () => this.#accept());
   }
 
+  /** One at a time: while more of them wait we are told again, and accept4(2) makes a whole socket before it says that none does. */
   #accept(): void {
-    for (;;) {
-      try {
-        const fd = acceptUnix(this.#fd);
-        if (fd === undefined) return;
-        this.#onConnection(fd);
-      } catch (error) {
-        if (!(error instanceof NativeError) || error.syscall !== 'accept4') throw error;
-        // A peer that went away while it waited is no trouble of ours.
-        if (error.code === 'ECONNABORTED') continue;
-        if (this.#spare === -1 || !['EMFILE', 'ENFILE'].includes(error.code)) {
-          this.#pause();
-          return;
-        }
-        this.#refuseOne();
-      }
+    try {
+      const fd = acceptUnix(this.#fd);
+      if (fd !== undefined) this.#onConnection(fd);
+    } catch (error) {
+      if (!(error instanceof NativeError) || error.syscall !== 'accept4') throw error;
+      // A peer that went away while it waited is no trouble of ours.
+      if (error.code === 'ECONNABORTED') return;
+      if (this.#spare === -1 || !['EMFILE', 'ENFILE'].includes(error.code)) this.#pause();
+      else this.#refuseOne();
     }
   }
 

@@ -71,7 +71,8 @@ export type Result =
 
 /** Where answers go. A detached request has none once its job id is sent. */
 export interface Reply {
-  send(frame: Buffer, fds?: readonly number[]): void;
+  /** False: nobody reads any more. */
+  send(frame: Buffer, fds?: readonly number[]): boolean;
   /** The last answer has been sent. */
   end(): void;
   /** Whether nobody reads any more, though that has not been told yet. */
@@ -411,23 +412,16 @@ export class Request {
       setTimeout(() => this.#onEnded(change, waitedMs + HANGUP_POLL_MS, isJudged), HANGUP_POLL_MS);
       return;
     }
-    if (this.#state.kind === 'running' && this.#reply?.isPeerGone === true) this.cancel('client');
+    let exited = this.#exited(change);
+    const isHeard = this.#reply?.send(encodeExited(exited)) !== false;
+    if (!isHeard && this.#state.kind === 'running') {
+      this.cancel('client');
+      exited = this.#exited(change);
+    }
     const state = this.#state;
-    const cancelledBy = state.kind === 'ending' ? state.by : 'nobody';
     this.waitStatus = change.waitStatus;
-    this.cancelledBy = cancelledBy;
-    const exited: Exited = {
-      waitStatus: change.waitStatus,
-      cancelledBy,
-      usage: change,
-      timings: this.timings(),
-      tree: this.run.report
-        ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined })
-        : { cpuUs: undefined, peakBytes: undefined },
-      leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
-    };
+    this.cancelledBy = exited.cancelledBy;
     this.result = { kind: 'exited', exited };
-    this.#reply?.send(encodeExited(exited));
     if (this.#peerStopped) this.#reply?.wake?.();
     if (state.kind !== 'ending' || this.#isOver()) {
       if (state.kind === 'ending') clearTimeout(state.kill);
@@ -437,6 +431,19 @@ export class Request {
     // A cancelled request takes everything with it; what the target left has the rest of the grace.
     this.#endReply();
     this.#state = { kind: 'sweeping', kill: state.kill, poll: setInterval(() => this.#sweep(), EMPTY_POLL_MS) };
+  }
+
+  #exited(change: ChildChange): Exited {
+    return {
+      waitStatus: change.waitStatus,
+      cancelledBy: this.#state.kind === 'ending' ? this.#state.by : 'nobody',
+      usage: change,
+      timings: this.timings(),
+      tree: this.run.report
+        ? (this.#containment?.usage() ?? { cpuUs: undefined, peakBytes: undefined })
+        : { cpuUs: undefined, peakBytes: undefined },
+      leftovers: this.run.report ? (this.#containment?.members() ?? []) : [],
+    };
   }
 
   /**
@@ -480,11 +487,11 @@ export class Request {
     if (state.kind === 'ending' || state.kind === 'sweeping') clearTimeout(state.kill);
     if (state.kind === 'sweeping') clearInterval(state.poll);
     this.#state = { kind: state.kind === 'running' && this.#leavesSomething() ? 'left' : 'ended' };
+    this.#endReply(); // first: its client is waiting
     this.#wrapped?.release();
     if (this.#deadline !== undefined) clearTimeout(this.#deadline);
     this.#closeFds();
     if (this.#state.kind === 'ended') this.#containment?.release();
-    this.#endReply();
     this.#host.ended(this);
   }
 
