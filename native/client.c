@@ -48,7 +48,7 @@ static struct client {
   struct pty pty;  /* last: what every call uses lies together, on few pages */
 } client;
 
-/* The order matters: descriptors are judged before any of ours is opened, and ignored signals before any is touched. */
+/* The order matters: descriptors are judged before any of ours is opened. */
 static int prepare(const char *tool, int argc, char **argv) {
   struct client *c = &client;
   int status;
@@ -57,7 +57,6 @@ static int prepare(const char *tool, int argc, char **argv) {
   if (status != OPTIONS_GO_ON) return status;
   if ((status = jobserver_find(&c->options, &c->jobserver)) != OPTIONS_GO_ON) return status;
   if ((status = descriptors_collect(&c->options, &c->jobserver, &c->descriptors)) != OPTIONS_GO_ON) return status;
-  c->ignored = signals_ignored();
   if (c->options.report != NULL && (c->report = report_open(c->options.report)) < 0) return EXIT_OURS;
   if ((status = directory_find(&c->options, &c->directory)) != OPTIONS_GO_ON) return status;
   return session_choose(&c->options, &c->directory, &c->session);
@@ -156,6 +155,7 @@ static int run(void) {
   for (int tries = 1;; tries++) {
     int socket = session_connect(&c->session);
     if (socket < 0) return EXIT_OURS;
+    if (tries == 1) c->ignored = signals_ignored(); /* sixty calls, while the agent wakes up */
     int status = request_once(socket);
     if (status != OPTIONS_GO_ON) return status;
     bool stale = tries < MOST_TRIES && is_refused(&c->ending, REFUSED_REOPEN);

@@ -7,8 +7,6 @@
 
 #include "wire.h"
 
-enum { ENDING_SMALL_BYTES = 4096 };
-
 struct ending {
   enum ending_kind {
     ENDING_ANSWERED,    /* REFUSED, NOT_STARTED, EXITED, or SPAWNED for a detached job: `answer` */
@@ -16,8 +14,8 @@ struct ending {
     ENDING_INTERRUPTED, /* a signal ended the client before the target had started: `signal` */
     ENDING_OVERDUE,     /* the agent let the deadline pass without a word */
   } kind;
-  struct wire_agent_frame answer; /* its views point into one of these two */
-  uint8_t *large; /* malloc'd, ours; NULL: `small` was enough */
+  struct wire_agent_frame answer; /* its views point into `large`, or into memory that stays */
+  uint8_t *large; /* malloc'd, ours; NULL: it was not needed */
   bool spawned;
   uint32_t pid;
   uint64_t start_ns;
@@ -28,7 +26,6 @@ struct ending {
   bool unread; /* the agent cannot have seen the request: it may be sent again */
   bool status_known;
   uint32_t wait_status; /* of a target whose agent is lost, where the kernel could tell */
-  uint8_t small[ENDING_SMALL_BYTES];
 };
 
 #endif

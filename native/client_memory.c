@@ -5,7 +5,7 @@
 
 enum { BLOCK_BYTES = 32768 /* pages that are never touched cost nothing */, ALIGNMENT = 16 };
 
-static _Alignas(ALIGNMENT) char block[BLOCK_BYTES];
+ASIDE static _Alignas(ALIGNMENT) char block[BLOCK_BYTES];
 static size_t used;
 
 /* Rounded up by a blank word, so that neighbours are never closer than one. */

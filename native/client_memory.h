@@ -5,6 +5,14 @@
 
 #include <stddef.h>
 
+/* For large static arrays: what lies among them is apart from what every call touches, so that this is on few pages (a page fault costs
+ * as much as ten system calls). The linker puts this section behind all of .bss. */
+#ifdef __x86_64__
+#define ASIDE __attribute__((section(".lbss")))
+#else
+#define ASIDE
+#endif
+
 /* Aligned for any type, and not to be freed; NULL when there is none. */
 void *memory_take(size_t bytes);
 

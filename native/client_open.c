@@ -111,12 +111,12 @@ static bool run_tool(const struct tool_call *call) {
   static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
   char path[DIRECTORY_BYTES];
   const char *tool = project_tool(path);
-  struct sigaction plain = {.sa_handler = SIG_DFL}, now;
+  struct sigaction plain = {.sa_handler = SIG_DFL}, kept, now;
   sigset_t watched, before;
 
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
-  sigaction(SIGCHLD, &plain, NULL); /* ignored, it would take the child's status away */
+  sigaction(SIGCHLD, &plain, &kept); /* ignored, it would take the child's status away */
   for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
     if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&watched, deadly[i]);
   sigprocmask(SIG_BLOCK, &watched, &before);
@@ -127,6 +127,7 @@ static bool run_tool(const struct tool_call *call) {
   bool opened = child > 0 && judge(await_tool(child, &watched), call, words_fd);
   if (words_fd >= 0) close(words_fd);
   sigprocmask(SIG_SETMASK, &before, NULL);
+  sigaction(SIGCHLD, &kept, NULL);
   return opened;
 }
 

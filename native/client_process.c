@@ -51,12 +51,16 @@ static bool process_reads(int pid, const struct stat *terminal) {
   return reads;
 }
 
-/* Fields 4 and 5 of /proc/PID/stat; the name in field 2 may hold anything. */
 bool process_place(pid_t pid, struct process_place *out) {
   char path[PATH_BYTES], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  const char *end = process_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-  return end != NULL && sscanf(end, ") %*c %d %d", &out->parent, &out->group) == 2;
+  char *at = process_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL; /* the name in field 2 may hold anything */
+  if (at == NULL || strlen(at) < sizeof ") S") return false;
+  out->state = at[2];
+  out->parent = (pid_t)strtol(at + 3, &at, 10); /* sscanf(3) would be half as large as the rest of this program */
+  out->group = (pid_t)strtol(at, &at, 10);
+  out->session = (pid_t)strtol(at, &at, 10);
+  return true;
 }
 
 bool process_group_reads(int pidfd, int terminal) {

@@ -13,10 +13,11 @@ size_t process_read_file(const char *path, char *into, size_t room);
 pid_t process_number(int pidfd);
 
 struct process_place {
-  pid_t parent, group;
+  pid_t parent, group, session;
+  char state; /* as proc(5) has it: 'Z' is a zombie */
 };
 
-/* False: it cannot be told. */
+/* Fields 3 to 6 of /proc/PID/stat. False: it cannot be told. */
 bool process_place(pid_t pid, struct process_place *out);
 
 /* Does a process of the group that it leads wait in read(2) for `terminal`, or did so when it was stopped? False also where that

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "client_terminal.h"
 
 #ifndef TIOCGPTPEER
@@ -13,6 +14,9 @@
 #endif
 
 enum { DEFAULT_ROWS = 24, DEFAULT_COLUMNS = 80 };
+
+/* Of the one pseudo-terminal that a call can need. */
+ASIDE static uint8_t buffers[2][PTY_BUFFER_BYTES];
 
 enum pty_use pty_needed(bool asked, const struct descriptors *set) {
   if (asked) return PTY_WHOLE;
@@ -74,7 +78,9 @@ int pty_open(struct pty *pty, enum pty_use use, struct descriptors *set) {
   pty->output = use == PTY_STAND_IN ? 0 : set->open[1] ? 1 : -1;
   pty->input_open = true;
   pty->started = pty->raw = false;
-  pty->line_bytes = pty->to_target.start = pty->to_target.end = pty->to_caller.start = pty->to_caller.end = 0;
+  pty->line_bytes = 0;
+  pty->to_target = (struct pty_buffer){.bytes = buffers[0]};
+  pty->to_caller = (struct pty_buffer){.bytes = buffers[1]};
   set_modes(pty);
   pty_resize(pty);
   for (uint32_t fd = 0; fd < (use == PTY_STAND_IN ? 1 : 3); fd++) descriptors_replace(set, fd, pty->slave);

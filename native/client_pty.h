@@ -15,7 +15,7 @@
 enum { PTY_BUFFER_BYTES = 16384, PTY_POLLS = 3 };
 
 struct pty_buffer {
-  uint8_t bytes[PTY_BUFFER_BYTES];
+  uint8_t *bytes;    /* PTY_BUFFER_BYTES of them */
   size_t start, end; /* what waits is bytes[start..end) */
 };
 

@@ -20,7 +20,7 @@ enum {
 };
 
 static size_t waiting(const struct pty_buffer *buffer) { return buffer->end - buffer->start; }
-static size_t room(const struct pty_buffer *buffer) { return sizeof buffer->bytes - buffer->end; }
+static size_t room(const struct pty_buffer *buffer) { return PTY_BUFFER_BYTES - buffer->end; }
 
 static void compact(struct pty_buffer *buffer) {
   memmove(buffer->bytes, buffer->bytes + buffer->start, waiting(buffer));
@@ -92,7 +92,7 @@ static void write_input(struct pty *pty) {
 /* False: there was nothing. The kernel has then handed over all that was written so far (n_tty_read flushes its work first). */
 static bool read_output(struct pty *pty) {
   if (pty->master < 0) return false;
-  if (waiting(&pty->to_caller) < sizeof pty->to_caller.bytes / 2) compact(&pty->to_caller);
+  if (waiting(&pty->to_caller) < PTY_BUFFER_BYTES / 2) compact(&pty->to_caller);
   if (room(&pty->to_caller) == 0) return true;
   ssize_t got = read(pty->master, pty->to_caller.bytes + pty->to_caller.end, room(&pty->to_caller));
   if (got <= 0) return got < 0 && errno == EINTR;

@@ -6,8 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client_messages.h"
 #include "client_background.h"
+#include "client_memory.h"
+#include "client_messages.h"
 #include "client_refusal.h"
 #include "client_signals.h"
 #include "client_stderr.h"
@@ -22,6 +23,10 @@ enum {
   DEADLINE_SLACK_MS = 5000, UNKNOWN_GRACE_MS = 10000,
   /* A wait in the queue is worth a word when somebody looks on and it is not over at once. */
   QUEUED_WORD_MS = 1000,
+  /* Most commands are over within this: then one wakeup, for the connection's end, serves for all that the agent has said. Whatever it
+   * says of a longer one is heard so much later. */
+  LISTEN_AFTER_MS = 4,
+  INBOX_BYTES = 4096, /* most frames are far smaller; a larger one gets memory of its own */
 };
 
 struct relay {
@@ -30,6 +35,8 @@ struct relay {
   struct outbox out;
   struct inbox in;
   bool ended, signalled;
+  bool listening;      /* for each frame, and not only for the connection's end */
+  bool settled;        /* what the target's start asks of us is done */
   int stop;            /* the target has stopped by this signal, and we have not followed yet; 0: no */
   bool stopped_once;   /* SIGCONT concerns us then, ignored or not */
   struct background background;
@@ -86,9 +93,6 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
     relay->early_signal = 0;
     relay->tell_at = 0;
     if (relay->job->options->detach) break;
-    release_descriptors(relay);
-    if (relay->job->pty->use != PTY_WHOLE && stderr_is_watched()) relay->look_at = now_ms() + STDERR_LOOK_MS;
-    pty_start(relay->job->pty);
     return 0;
   case WIRE_STOPPED: return ending->spawned ? background_on_stop(&relay->background, relay->stop = frame->stopped.signal), 0 : -EPROTO;
   case WIRE_CONTINUED: return ending->spawned ? relay->stop = 0, relay->background.stopped = false, 0 : -EPROTO;
@@ -107,6 +111,14 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
   return 0;
 }
 
+/* The target has started, and has not ended yet. */
+static void settle(struct relay *relay) {
+  relay->settled = true;
+  release_descriptors(relay);
+  if (relay->job->pty->use != PTY_WHOLE && stderr_is_watched()) relay->look_at = now_ms() + STDERR_LOOK_MS;
+  pty_start(relay->job->pty);
+}
+
 static void take_frames(struct relay *relay) {
   struct wire_header header;
   struct wire_agent_frame frame;
@@ -119,10 +131,14 @@ static void take_frames(struct relay *relay) {
   if (result < 0) lose(relay, -result);
 }
 
-static void receive(struct relay *relay) {
-  int result = inbox_receive(&relay->in, relay->job->socket);
-  if (result > 0) take_frames(relay);
-  else if (result < 0) lose(relay, -result);
+/* Of an agent that has closed, all that it has said. */
+static void receive(struct relay *relay, bool closed) {
+  do {
+    int result = inbox_receive(&relay->in, relay->job->socket);
+    if (result > 0) take_frames(relay);
+    else if (result < 0) lose(relay, -result);
+  } while (closed && !relay->ended);
+  if (!relay->ended && relay->ending->spawned && !relay->settled) settle(relay);
 }
 
 static void relay_signal(struct relay *relay, int signal) {
@@ -220,13 +236,14 @@ static int timeout_ms(const struct relay *relay, int most) {
 
 static void step(struct relay *relay) {
   struct pollfd polls[POLLS] = {
-    {.fd = relay->job->socket, .events = (short)(outbox_is_empty(&relay->out) ? POLLIN : POLLIN | POLLOUT)},
+    {.fd = relay->job->socket, .events = (short)(!relay->listening ? POLLRDHUP : outbox_is_empty(&relay->out) ? POLLIN : POLLIN | POLLOUT)},
     {.fd = relay->job->signals, .events = POLLIN},
   };
   struct pty *pty = relay->job->pty;
   bool terminal = pty->use != PTY_NONE && pty->master >= 0;
-  int most = terminal ? pty_watch(pty, polls + POLL_PTY) : relay->background.watched ? BACKGROUND_LOOK_MS : -1;
+  int most = terminal ? pty_watch(pty, polls + POLL_PTY) : !relay->listening ? LISTEN_AFTER_MS : relay->background.watched ? BACKGROUND_LOOK_MS : -1;
 
+  relay->listening = true;
   int ready = poll(polls, terminal ? POLLS : POLL_PTY, timeout_ms(relay, most));
   if (ready < 0) {
     if (errno != EINTR) lose(relay, errno);
@@ -234,7 +251,7 @@ static void step(struct relay *relay) {
   }
   /* SIGTTIN is what the kernel would send, to be handled or ignored like that. */
   if (ready == 0 && relay->background.watched && background_reads(&relay->background, relay->ending->pidfd)) relay_signal(relay, SIGTTIN);
-  if ((polls[POLL_SOCKET].revents & ~POLLOUT) != 0) receive(relay);
+  if ((polls[POLL_SOCKET].revents & ~POLLOUT) != 0) receive(relay, (polls[POLL_SOCKET].revents & POLLHUP) != 0);
   if (!relay->ended && polls[POLL_SIGNALS].revents != 0) take_signals(relay);
   if (!relay->ended) {
     int result = outbox_flush(&relay->out, relay->job->socket);
@@ -247,7 +264,7 @@ static void step(struct relay *relay) {
 
 void relay_run(const struct relay_job *job, struct ending *ending) {
   const struct options *options = job->options;
-  struct relay relay = {.job = job, .ending = ending, .in = {.bytes = ending->small, .room = sizeof ending->small, .given = -1}};
+  struct relay relay = {.job = job, .ending = ending, .in = {.bytes = memory_take(INBOX_BYTES), .room = INBOX_BYTES, .given = -1}};
 
   ending->spawned = ending->unread = ending->status_known = false;
   ending->pidfd = -1;
@@ -263,6 +280,7 @@ void relay_run(const struct relay_job *job, struct ending *ending) {
   }
   int result = outbox_flush(&relay.out, job->socket);
   if (result < 0) lose(&relay, -result);
+  relay.listening = !outbox_is_empty(&relay.out) || job->pty->use != PTY_NONE;
   while (!relay.ended) step(&relay);
   ending->early_signal = relay.early_signal;
   if (relay.in.given >= 0) close(relay.in.given); /* rode on a frame that never came whole */

@@ -3,28 +3,16 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "client_process.h"
 
 enum { MOST_DESCRIPTORS = 64 /* a target with more is not worth the look: it holds its stderr, we say */ };
 
 /* Names the pipe without being one of its writers (O_PATH); -1: descriptor 2 is still that pipe. */
 static int given_up = -1;
-
-/* The target's pid in our own pid namespace, which the kernel knows by its pidfd (pidfd_open(2)); -1: it has none here. */
-static int pid_here(int pidfd) {
-  char path[40], text[512];
-  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  ssize_t n = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[n > 0 ? n : 0] = '\0';
-  const char *line = strstr(text, "\nPid:");
-  return line == NULL ? -1 : atoi(line + 5);
-}
 
 /* Whether any descriptor of process `pid` is the pipe; also when that cannot be told. */
 static bool holds(int pid, const struct stat *pipe) {
@@ -50,8 +38,8 @@ bool stderr_is_watched(void) {
 
 bool stderr_look(int pidfd, int filler) {
   struct stat facts;
-  int pid = pidfd < 0 ? -1 : pid_here(pidfd);
-  if (pid <= 0 || !stderr_is_watched() || fstat(STDERR_FILENO, &facts) != 0) return false;
+  pid_t pid = pidfd < 0 ? 0 : process_number(pidfd);
+  if (pid == 0 || !stderr_is_watched() || fstat(STDERR_FILENO, &facts) != 0) return false;
   if (holds(pid, &facts)) return true;
   given_up = open("/proc/self/fd/2", O_PATH | O_CLOEXEC);
   if (given_up >= 0) dup2(filler, STDERR_FILENO);

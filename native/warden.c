@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client_memory.h"
+#include "client_process.h"
 #include "client_signals.h"
 
 extern char **environ;
@@ -38,27 +40,20 @@ static void report(const struct warden *warden, const struct warden_report *news
   while (n == -1 && errno == EINTR); /* EPIPE: the agent is gone, which poll will tell */
 }
 
-struct process { pid_t pid, parent, group, session; };
+struct process {
+  pid_t pid;
+  struct process_place place;
+};
 
-/* Fields 3 to 6 of /proc/PID/stat. False: it is gone, or a zombie, which holds nothing. */
+/* False: it is gone, or a zombie, which holds nothing. */
 static bool look_at(pid_t pid, struct process *out) {
-  char path[32], line[512];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd == -1) return false;
-  ssize_t n = read(fd, line, sizeof line - 1);
-  close(fd);
-  if (n <= 0) return false;
-  line[n] = '\0';
-  const char *end = strrchr(line, ')'); /* the name in field 2 may hold anything */
   out->pid = pid;
-  char state;
-  return end != NULL && sscanf(end, ") %c %d %d %d", &state, &out->parent, &out->group, &out->session) == 4 && state != 'Z' && state != 'X';
+  return process_place(pid, &out->place) && out->place.state != 'Z' && out->place.state != 'X';
 }
 
 /* Every descendant of this process, parents before their children's turn: one look at /proc. Returns their number. */
 static size_t held(struct process found[MAX_HELD]) {
-  static struct process all[MAX_HELD];
+  ASIDE static struct process all[MAX_HELD];
   size_t total = 0, count = 0;
   DIR *proc = opendir("/proc");
   if (proc == NULL) return 0;
@@ -70,12 +65,12 @@ static size_t held(struct process found[MAX_HELD]) {
   for (size_t next = 0; next <= count; next++) {
     pid_t parent = next == 0 ? getpid() : found[next - 1].pid;
     for (size_t i = 0; i < total; i++)
-      if (all[i].parent == parent && count < MAX_HELD) found[count++] = all[i];
+      if (all[i].place.parent == parent && count < MAX_HELD) found[count++] = all[i];
   }
   return count;
 }
 
-static struct process found[MAX_HELD];
+ASIDE static struct process found[MAX_HELD];
 
 static void signal_all(int signal_number) {
   size_t count = held(found);
@@ -89,10 +84,10 @@ static size_t strike(const struct warden *warden, int signal_number) {
   size_t count = held(found);
   pid_t own = getsid(0);
   for (size_t i = 0; i < count; i++) {
-    bool whole = found[i].group > 1 && (found[i].group == warden->group || found[i].session != own);
+    bool whole = found[i].place.group > 1 && (found[i].place.group == warden->group || found[i].place.session != own);
     bool is_told = false;
-    for (size_t j = 0; whole && j < i && !is_told; j++) is_told = found[j].group == found[i].group;
-    if (!is_told) kill(whole ? -found[i].group : found[i].pid, signal_number);
+    for (size_t j = 0; whole && j < i && !is_told; j++) is_told = found[j].place.group == found[i].place.group;
+    if (!is_told) kill(whole ? -found[i].place.group : found[i].pid, signal_number);
   }
   return count;
 }
