@@ -66,7 +66,7 @@ export class WrappedRun {
       program: latin1(run.program),
       environment: isInherited ? NO_CHANGES : this.#wrapping.inside(run),
       cwd: latin1(run.cwd),
-      isTerminal: seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run),
+      isTerminal: wrap.ttyOption.length > 0 && seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run),
       marker: wrap.farSide === 'marker' ? this.#marker : undefined,
       proof: this.#proof?.told,
     };

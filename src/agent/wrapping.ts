@@ -2,10 +2,10 @@
 // session. The rewriting itself is src/wrap/; here are the facts of this host.
 
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import type { ChildChange, SpawnRequest } from '../native.js';
 import type { RunRequest } from '../protocol/run.js';
-import { packStrings, type StringList, splitStrings } from '../protocol/strings.js';
+import { packStrings, type StringList } from '../protocol/strings.js';
 import { isPlain } from '../wrap/command.js';
 import { inheritsEnvironment, needsCaller, type WrapDefinition } from '../wrap/definition.js';
 import { type DeclaredEnvironment, insideEnvironment } from '../wrap/environment.js';
@@ -42,6 +42,7 @@ export class Wrapping {
   #hasStatus = true;
   #otherUsers: boolean | undefined;
   #count = 0;
+  #placed: Placed | undefined;
   /** Of the last command that was started: by it the far side is reached at the end. */
   #lastPlace: WrapperPlace | undefined;
 
@@ -123,19 +124,23 @@ export class Wrapping {
 
   /** @param added to the wrapper's own environment. */
   place(run: RunRequest, added: ReadonlyMap<string, string>): WrapperPlace {
+    const directory = run.cwd.toString('latin1');
+    const cwd = isUsable(directory) ? directory : '/';
+    const last = this.#placed;
+    if (last !== undefined && added.size === 0 && last.cwd === cwd && last.directory === directory && isSameEnvironment(last, run))
+      return last.place;
+    const place = this.#makePlace(run, added, directory, Buffer.from(`${cwd}\0`, 'latin1'));
+    this.#placed = added.size === 0 ? { block: Buffer.from(run.env.block), exact: run.exact, directory, cwd, place } : undefined;
+    return place;
+  }
+
+  #makePlace(run: RunRequest, added: ReadonlyMap<string, string>, directory: string, cwd: Buffer): WrapperPlace {
     const { entered, plan } = this.#facts;
-    const more = [...added].map(([name, value]) => Buffer.from(`=${name}=${value}`, 'latin1'));
-    const cwd = Buffer.from(`${wrapperDirectory(run)}\0`, 'latin1');
+    const more = packStrings([...added].map(([name, value]) => Buffer.from(`=${name}=${value}`, 'latin1')));
     const caller = callerOf(run.env);
-    if (inheritsEnvironment(this.wrap)) {
-      const env = plan.base.forTarget(packStrings([...splitStrings(run.env), ...more]), run.exact, run.cwd.toString('latin1'));
-      return { env, searchPath: entered === undefined ? pathOf(caller) : env.path, cwd };
-    }
-    const env = new BaseEnvironment(entered ?? NO_VARIABLES, entered === undefined ? [...caller] : []).forTarget(
-      packStrings(more),
-      false,
-      run.cwd.toString('latin1'),
-    );
+    const env = inheritsEnvironment(this.wrap)
+      ? plan.base.forTarget(joined(run.env, more), run.exact, directory)
+      : new BaseEnvironment(entered ?? NO_VARIABLES, entered === undefined ? [...caller] : []).forTarget(more, false, directory);
     return { env, searchPath: entered === undefined ? pathOf(caller) : env.path, cwd };
   }
 
@@ -185,14 +190,31 @@ function pathOf(variables: ReadonlyMap<string, string>): SpawnRequest['searchPat
   return path === undefined ? undefined : Buffer.from(`${path}\0`, 'latin1');
 }
 
-/** The caller's, where there is one of that name on this host: inside it may be another one, or the only one. */
-function wrapperDirectory(run: RunRequest): string {
-  const cwd = run.cwd.toString('latin1');
+/** What the last place was made of. Most commands come from the same one. */
+interface Placed {
+  readonly block: Buffer;
+  readonly exact: boolean;
+  readonly directory: string;
+  readonly cwd: string;
+  readonly place: WrapperPlace;
+}
+
+function isSameEnvironment({ block, exact }: Placed, run: RunRequest): boolean {
+  return exact === run.exact && block.equals(run.env.block);
+}
+
+function joined(first: StringList, second: StringList): StringList {
+  if (second.count === 0) return first;
+  return { count: first.count + second.count, block: Buffer.concat([first.block, second.block]) };
+}
+
+/** Whether the caller's directory is one on this host, too: inside it may be another one of that name, or the only one. */
+function isUsable(directory: string): boolean {
+  if (directory === '') return false;
   try {
-    if (cwd === '' || !statSync(run.cwd).isDirectory()) return '/';
-    accessSync(run.cwd, constants.X_OK);
-    return cwd;
+    accessSync(Buffer.from(`${directory}/.`, 'latin1'), constants.X_OK);
+    return true;
   } catch {
-    return '/';
+    return false;
   }
 }
