@@ -3,7 +3,7 @@
 import type { SpawnRequest } from '../native.js';
 import { TerminalKind } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
-import type { BaseEnvironment } from './base-environment.js';
+import type { BaseEnvironment, TargetEnvironment } from './base-environment.js';
 import type { FunctionPlace } from './captured.js';
 import type { Containment } from './containment.js';
 
@@ -46,10 +46,19 @@ function limitsOf(plan: SpawnPlan, run: RunRequest): Float64Array {
   return new Float64Array(limits);
 }
 
-/** All buffers and descriptors are borrowed for the time of the spawn. */
-export function toSpawnRequest(plan: SpawnPlan, run: RunRequest, fds: readonly number[], containment: Containment): SpawnRequest {
+/**
+ * All buffers and descriptors are borrowed for the time of the spawn.
+ *
+ * @param environment a wrapper may have another one, and be looked up elsewhere.
+ */
+export function toSpawnRequest(
+  plan: SpawnPlan,
+  run: RunRequest,
+  fds: readonly number[],
+  containment: Containment,
+  environment: TargetEnvironment = plan.base.forTarget(run.env, run.exact, run.cwd.toString('latin1')),
+): SpawnRequest {
   const passed = run.cwdByDescriptor ? fds.slice(0, -1) : fds;
-  const environment = plan.base.forTarget(run.env, run.exact, run.cwd.toString('latin1'));
   plan.lastPath = environment.path?.subarray(0, -1);
   return {
     program: run.program.length > 0 ? terminated(run.program) : run.argv.block.subarray(0, run.argv.block.indexOf(0) + 1),

@@ -4,10 +4,9 @@ import { getSystemErrorMap } from 'node:util';
 import { isTty, killProcess, type SpawnRequest } from '../native.js';
 import { RefusalCode, Step } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
-import { splitStrings } from '../protocol/strings.js';
+import { type StringList, splitStrings } from '../protocol/strings.js';
 import { type WrapInput, wrapCommand } from '../wrap/command.js';
 import { inheritsEnvironment } from '../wrap/definition.js';
-import type { InsideEnvironment } from '../wrap/environment.js';
 import { findBehind, wrapperNames } from './behind-wrapper.js';
 import type { Containment } from './containment.js';
 import { NOT_RUN, type WrapperPlace } from './errands.js';
@@ -15,6 +14,7 @@ import { type FarSide, packLatin1 } from './far-side.js';
 import { Refused } from './refused.js';
 import { type SpawnPlan, toSpawnRequest } from './spawn-plan.js';
 import { LOOK_MS, type Proof } from './start-proof.js';
+import { NO_CHANGES } from './wrapper-words.js';
 import type { Wrapping } from './wrapping.js';
 
 const SIGTSTP = 20;
@@ -27,14 +27,14 @@ const SIGWINCH = 28;
 /** They are about the wrapper's own terminal, which it shows to the far side by its own means. */
 const OF_WRAPPER = [SIGTTIN, SIGTTOU, SIGWINCH];
 const STOPS = [SIGSTOP, SIGTSTP];
-const NO_CHANGES: InsideEnvironment = { exact: false, set: new Map(), unset: [], weak: new Map(), pathPrepend: [] };
+const NOTHING: ReadonlyMap<string, string> = new Map();
 
 export class WrappedRun {
   readonly #wrapping: Wrapping;
   readonly #marker: string;
   readonly #plan: SpawnPlan;
   #place: WrapperPlace | undefined;
-  #input: WrapInput | undefined;
+  #run: RunRequest | undefined;
   #far: FarSide | undefined;
   #proof: Proof | undefined;
   #ending: Promise<unknown> | undefined;
@@ -60,39 +60,46 @@ export class WrappedRun {
         'the working directory has no name by which it could be found behind the wrapper',
         "name one with '--cwd'",
       );
+    this.#run = run;
     this.#proof ??= this.#wrapping.proof(this.#marker, run, containment.warden === undefined);
-    this.#input = {
-      argv: splitStrings(run.argv).map(latin1),
-      program: latin1(run.program),
-      environment: isInherited ? NO_CHANGES : this.#wrapping.inside(run),
-      cwd: latin1(run.cwd),
-      isTerminal: wrap.ttyOption.length > 0 && seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run),
-      marker: wrap.farSide === 'marker' ? this.#marker : undefined,
-      proof: this.#proof?.told,
-    };
-    const { argv, environment } = wrapCommand(wrap, this.#input);
+    const { argv, environment } = this.#words(run, fds);
     const place = this.#wrapping.place(run, environment);
     this.#place = place;
     this.#far ??= this.#wrapping.farSide(place, this.#marker);
     this.#wrapping.starting(place);
-    const packed = packLatin1(argv);
-    const spawn = toSpawnRequest(this.#plan, run, fds, containment);
-    this.#plan.lastPath = place.searchPath?.subarray(0, -1);
-    return {
-      ...spawn,
-      program: packed.block.subarray(0, packed.block.indexOf(0) + 1),
-      searchPath: place.searchPath,
-      argv: packed,
-      env: place.env,
-      ...(run.cwdByDescriptor ? {} : { cwd: place.cwd }),
-      ...this.#withProof(spawn),
-    };
+    const spawn = toSpawnRequest(this.#plan, run, fds, containment, { ...place.env, path: place.searchPath });
+    spawn.program = argv.block.subarray(0, argv.block.indexOf(0) + 1);
+    spawn.argv = argv;
+    if (!run.cwdByDescriptor) spawn.cwd = place.cwd;
+    const { told, fd = -1 } = this.#proof ?? {};
+    if (told !== undefined && told.kind !== 'file') {
+      spawn.fds = [...spawn.fds, fd];
+      spawn.numbers = [...spawn.numbers, told.fd];
+    }
+    return spawn;
   }
 
-  #withProof({ fds, numbers }: SpawnRequest): Pick<SpawnRequest, 'fds' | 'numbers'> {
-    const { told, fd = -1 } = this.#proof ?? {};
-    if (told === undefined || told.kind === 'file') return { fds, numbers };
-    return { fds: [...fds, fd], numbers: [...numbers, told.fd] };
+  /** What is executed, and what the wrapper's own environment has beside the usual. */
+  #words(run: RunRequest, fds: readonly number[]): { argv: StringList; environment: ReadonlyMap<string, string> } {
+    const { wrap, words } = this.#wrapping;
+    const steady = words.of(run, this.#proof?.told);
+    if (steady !== undefined) return { argv: steady, environment: NOTHING };
+    const isTerminal = wrap.ttyOption.length > 0 && seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run);
+    const { argv, environment } = wrapCommand(wrap, this.#inputOf(run, isTerminal));
+    return { argv: packLatin1(argv), environment };
+  }
+
+  #inputOf(run: RunRequest, isTerminal: boolean): WrapInput {
+    const { wrap } = this.#wrapping;
+    return {
+      argv: splitStrings(run.argv).map(latin1),
+      program: latin1(run.program),
+      environment: inheritsEnvironment(wrap) ? NO_CHANGES : this.#wrapping.inside(run),
+      cwd: latin1(run.cwd),
+      isTerminal,
+      marker: wrap.farSide === 'marker' ? this.#marker : undefined,
+      proof: this.#proof?.told,
+    };
   }
 
   started(pid: number): void {
@@ -155,12 +162,14 @@ export class WrappedRun {
 
   #lookAgain(script: string, args: readonly string[]): Promise<number> {
     const { wrap, errands } = this.#wrapping;
-    if (this.#input === undefined || this.#place === undefined) return Promise.resolve(NOT_RUN);
-    const argv = ['/bin/sh', '-c', script, 'sh', ...args];
-    const look = wrapCommand(
-      { ...wrap, mapArgv: false },
-      { ...this.#input, argv, program: undefined, isTerminal: false, proof: undefined },
-    );
+    if (this.#run === undefined || this.#place === undefined) return Promise.resolve(NOT_RUN);
+    const input = {
+      ...this.#inputOf(this.#run, false),
+      argv: ['/bin/sh', '-c', script, 'sh', ...args],
+      program: undefined,
+      proof: undefined,
+    };
+    const look = wrapCommand({ ...wrap, mapArgv: false }, input);
     return errands.run(packLatin1(look.argv), this.#place, LOOK_MS);
   }
 

@@ -18,6 +18,7 @@ import { FarSide } from './far-side.js';
 import type { SpawnPlan } from './spawn-plan.js';
 import { fileProof, type Proof, pipeProof, spareNumber } from './start-proof.js';
 import { WrappedRun } from './wrapped-run.js';
+import { WrapperWords } from './wrapper-words.js';
 
 export interface WrappingFacts {
   /** All text in it is latin1, one character a byte. */
@@ -34,6 +35,7 @@ const NO_VARIABLES: ReadonlyMap<string, string> = new Map();
 export class Wrapping {
   readonly wrap: WrapDefinition;
   readonly errands: Errands;
+  readonly words: WrapperWords;
   readonly #facts: WrappingFacts;
   /** What HOLDFAST_RUN begins with, in all that this session starts. */
   readonly #mark: string = randomBytes(12).toString('hex');
@@ -49,6 +51,7 @@ export class Wrapping {
   constructor(facts: WrappingFacts) {
     this.wrap = facts.wrap;
     this.#facts = facts;
+    this.words = new WrapperWords(facts.wrap);
     this.errands = new Errands(facts.plan.limits);
     this.#guard = new FarGuard(facts.wrap, `${this.#mark}.`, this.#proofFile, facts.killGraceMs);
   }
