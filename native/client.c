@@ -65,7 +65,6 @@ static int prepare(const char *tool, int argc, char **argv) {
 static int collect_changes(void) {
   struct client *c = &client;
   const bool *terminal = c->descriptors.terminal;
-  free(c->runtime_pass);
   c->runtime_pass = session_read(&c->session, "pass");
   struct change_sources sources = {
     .options = &c->options, .directory = &c->directory, .jobserver = &c->jobserver, .runtime_pass = c->runtime_pass,

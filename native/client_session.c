@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "client_messages.h"
 #include "client_open.h"
 #include "client_project.h"
@@ -169,7 +170,7 @@ char *session_read(const struct session *session, const char *suffix) {
   if (fd < 0) return NULL;
   if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size <= READ_MAX_BYTES) {
     size_t room = (size_t)status.st_size, length = 0;
-    text = malloc(room + 1);
+    text = memory_take(room + 1);
     for (ssize_t got = 1; text != NULL && length < room && got > 0; length += got > 0 ? (size_t)got : 0) got = read(fd, text + length, room - length);
     if (text != NULL) text[length] = '\0';
   }

@@ -32,7 +32,7 @@ bool session_reopen(const struct session *session);
 /* True, after a wait, where another process was just opening or closing the session: a connection is worth another try. */
 bool session_await_turn(const struct session *session);
 
-/* The file ID.SUFFIX of the runtime directory, read whole and NUL-terminated into a block that the caller frees; NULL: none. */
+/* The file ID.SUFFIX of the runtime directory, read whole and NUL-terminated into memory that is kept; NULL: none. */
 char *session_read(const struct session *session, const char *suffix);
 
 #endif
