@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client_directory.h"
+#include "client_memory.h"
 #include "client_messages.h"
 #include "client_open.h"
 #include "client_process.h"
@@ -27,12 +28,12 @@ static bool is_same_file(const char *path, const char *other) {
  * is runner-exec; only a link has two. The kernel's word for the second (AT_EXECFN) cannot be made up by a caller, as argv[0] can; but
  * in a script's first line it is the script, and argv[0] is what the script says. */
 const char *shim_tool(char **argv) {
-  char own[DIRECTORY_BYTES];
   union { unsigned long value; const char *path; } executed = {.value = getauxval(AT_EXECFN)};
   const char *path = executed.path;
   if (argv[0] == NULL || path == NULL || strcmp(shim_base(path), own_name) == 0) return NULL;
   if (!is_same_file(path, "/proc/self/exe")) path = strchr(argv[0], '/') != NULL && is_same_file(argv[0], "/proc/self/exe") ? argv[0] : NULL;
-  ssize_t length = path == NULL ? -1 : readlink("/proc/self/exe", own, sizeof own - 1);
+  char *own = memory_room(DIRECTORY_BYTES); /* on the stack it would cost every call a page */
+  ssize_t length = path == NULL || own == NULL ? -1 : readlink("/proc/self/exe", own, DIRECTORY_BYTES - 1);
   if (length < 0) return NULL;
   own[length] = '\0';
   const char *tool = shim_base(path);
