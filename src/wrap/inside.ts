@@ -2,7 +2,7 @@
 // env(1) in front of it, both as busybox has them. Pure; text is latin1, one character a byte.
 
 import type { InsideEnvironment } from './environment.js';
-import { isShellName, quoteWord } from './quote.js';
+import { isOrdinaryName, isShellName, quoteWord } from './quote.js';
 
 /** By what the inside proves that the command was reached, and not only the wrapper started. */
 export type StartProof =
@@ -48,14 +48,24 @@ exit 125`;
 /** The words for the wrapper. */
 export function insideWords(task: InsideTask): string[] {
   const lines = scriptLines(task);
-  const words = withEnvironment(task, lines.length > 0);
-  return lines.length === 0 ? words : [SHELL, '-c', `${lines.join('\n')}\nexec "$@"`, 'sh', ...words];
+  if (lines.length === 0) return withEnvironment(task, false);
+  const { exported, words } = behindShell(task);
+  return [SHELL, '-c', [...exported, ...lines, 'exec "$@"'].join('\n'), 'sh', ...words];
 }
 
 /** The same as one script for a shell on the far side. */
 export function insideScript(task: InsideTask): string {
-  const words = withEnvironment(task, true).map(quoteWord);
-  return [...scriptLines(task), `exec ${words.join(' ')}`].join('\n');
+  const { exported, words } = behindShell(task);
+  return [...exported, ...scriptLines(task), `exec ${words.map(quoteWord).join(' ')}`].join('\n');
+}
+
+/** What a shell that is there anyway executes: it sets variables itself, which spares an env(1), where it can have all of them. */
+function behindShell(task: InsideTask): { exported: readonly string[]; words: readonly string[] } {
+  const { environment } = task;
+  const isShells = environment !== undefined && !environment.exact && [...environment.set.keys()].every(isOrdinaryName);
+  if (!isShells || environment.unset.some((name) => !isShellName(name))) return { exported: [], words: withEnvironment(task, true) };
+  const exported = [...environment.set].map(([name, value]) => `${name}=${quoteWord(value)}; export ${name}`);
+  return { exported, words: commandWords(task, 'exec') };
 }
 
 function withEnvironment(task: InsideTask, followsExec: boolean): string[] {

@@ -13,3 +13,11 @@ export function quoteWords(words: readonly string[]): string {
 export function isShellName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 }
+
+/** They mean something to one shell or another, as most names of a single word do: it may not take them, or change, or complain. */
+const OF_SHELLS = /^(BASH|CHILD|COMP|HISTORY|KSH|LC|POSIXLY|PROMPT|READLINE|TRY|ZLE|ZSH)_/;
+
+/** Whether a variable of that name is any other one to every shell: sh, bash, dash, busybox, ksh, zsh. Of others it is not said. */
+export function isOrdinaryName(name: string): boolean {
+  return /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(name) && !OF_SHELLS.test(name);
+}

@@ -1,6 +1,6 @@
 // Each style, on stand-ins for docker exec and ssh (test/fixtures/wrap): what is asked for arrives inside, byte for byte.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,6 +61,16 @@ describe.each(styles)('with $name', ({ wrap, name }) => {
     const out = run(wrap, { argv: ['env', '-0'], environment: insideOf({ set }) }).out.split('\0');
     for (const [key, value] of set) expect(out).toContain(`${key}=${value}`);
     expect(out).toContain('IMAGE=yes');
+  });
+
+  it('variables that a shell sets itself arrive in the same way, and the last sign is that of the command', () => {
+    const set = new Map(NASTY.map((value, index) => [`ORDINARY_${index}`, value] as const));
+    const file = join(scratch, `sign of ${name}`);
+    const proof = { kind: 'file', path: file, word: 'reached' } as const;
+    const { status, out, err } = run(wrap, { argv: ['env', '-0'], environment: insideOf({ set }), proof });
+    expect([status, err, readFileSync(file, 'utf8')]).toEqual([0, '', 'reached\n']);
+    for (const [key, value] of set) expect(out.split('\0')).toContain(`${key}=${value}`);
+    rmSync(file);
   });
 
   it('the directory is entered, whatever its name', () => {
@@ -254,3 +264,28 @@ describe('a terminal', () => {
 function inputOf(changes: Partial<WrapInput> = {}): WrapInput {
   return { argv: ['true'], environment: insideOf(), cwd: '/', isTerminal: false, ...changes };
 }
+
+describe('a shell that is there anyway', () => {
+  const far = wrapOf({ prefix: ['ssh'], envStyle: 'remote-shell' });
+  const script = (set: readonly (readonly [string, string])[], changes: Partial<ReturnType<typeof insideOf>> = {}): string | undefined =>
+    wrapCommand(far, {
+      argv: ['make', '-x'],
+      environment: insideOf({ set: new Map(set), ...changes }),
+      cwd: '',
+      isTerminal: false,
+      marker: 'm',
+    }).argv.at(-1);
+
+  it('sets variables itself', () => {
+    expect(script([['CC_FOR_BUILD', 'gcc -O']])).toBe(
+      `CC_FOR_BUILD='gcc -O'; export CC_FOR_BUILD\nHOLDFAST_RUN=m; export HOLDFAST_RUN\nexec make -x`,
+    );
+    expect(script([], { unset: ['A'] })).toBe('HOLDFAST_RUN=m; export HOLDFAST_RUN\nunset A\nexec make -x');
+  });
+
+  it('leaves all of them to env, where one means something to a shell', () => {
+    expect(script([['UID', '7']])).toBe("exec env 'UID=7' 'HOLDFAST_RUN=m' make -x");
+    expect(script([['A_B', '7']], { unset: ['a-b'] })).toBe("exec env -u a-b 'A_B=7' 'HOLDFAST_RUN=m' make -x");
+    expect(script([['A_B', '7']], { exact: true })).toBe("exec env -i 'A_B=7' 'HOLDFAST_RUN=m' make -x");
+  });
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isShellName, quoteWord, quoteWords } from '../../../src/wrap/quote.js';
+import { isOrdinaryName, isShellName, quoteWord, quoteWords } from '../../../src/wrap/quote.js';
 import { needs } from '../../harness/needs.js';
 import { NASTY, runBytes, SHELLS } from './wraps.js';
 
@@ -49,6 +49,40 @@ describe('a name that a shell can have', () => {
     ['a\n', false],
   ])('is told: %j', (name, is) => {
     expect(isShellName(name)).toBe(is);
+  });
+});
+
+describe('a name that means nothing to any shell', () => {
+  it.each(['HOLDFAST_RUN', 'MY_VAR_2', 'DOCKER_HOST', 'A_B'])('is %s', (name) => {
+    expect(isOrdinaryName(name)).toBe(true);
+  });
+
+  it.each([
+    ...['PATH', 'HOME', 'IFS', 'UID', 'PPID', 'PWD', 'SHLVL', 'LANG', 'ENV', 'RANDOM', 'status', 'path', 'my_var'],
+    ...[
+      'BASH_ENV',
+      'LC_ALL',
+      'POSIXLY_CORRECT',
+      'ZSH_VERSION',
+      'PROMPT_COMMAND',
+      'BASH_FUNC_x%%',
+      'A_B\n',
+      'A__B',
+      '_A',
+      'A_',
+      '1_A',
+      'A_\xe9',
+      '',
+    ],
+  ])('is not %j', (name) => {
+    expect(isOrdinaryName(name)).toBe(false);
+  });
+
+  it.each(SHELLS.map((shell) => ({ shell })))('is not set by $shell itself', ({ shell }) => {
+    const { out } = runBytes([...shell, '-c', 'set'], PATH);
+    const names = out.split('\n').flatMap((line) => /^([A-Za-z0-9_]+)=/.exec(line)?.[1] ?? []);
+    expect(names.length).toBeGreaterThan(2);
+    expect(names.filter(isOrdinaryName)).toEqual([]);
   });
 });
 
