@@ -15,7 +15,7 @@ enum { REPORT_VERSION = 1 };
 
 int report_open(const char *path) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-  if (fd < 0) say(NULL, "cannot write the report '%s': %s", path, strerror(errno));
+  if (fd < 0) say("name a file that you can write", "cannot write the report '%s': %s", path, strerror(errno));
   return fd;
 }
 
@@ -169,7 +169,7 @@ void report_write(int fd, const struct report *report) {
   json_number(&json, "exitCode", (uint64_t)report->exit_code);
   json_close(&json, '}');
   json_close(&json, '}');
-  if (json.failed || !write_all(fd, json.bytes, json.length) || !write_all(fd, "\n", 1)) say(NULL, "cannot write the report '%s'", report->options->report);
+  if (json.failed || !write_all(fd, json.bytes, json.length) || !write_all(fd, "\n", 1)) say("name a file that you can write", "cannot write the report '%s'", report->options->report);
   free(json.bytes);
   close(fd);
 }

@@ -13,6 +13,7 @@ import type { Change } from './runner-exec-request.js';
 import { say } from './runner-exec-say.js';
 
 const REPORT_VERSION = 1;
+const UNWRITABLE = 'name a file that you can write';
 
 export interface ReportFacts {
   /** `undefined`: none was chosen yet. */
@@ -31,7 +32,7 @@ export function openReport(path: Buffer): number {
   try {
     return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOCTTY, 0o600);
   } catch (cause) {
-    throw new HoldfastError('USAGE', `cannot write the report '${path}': ${systemErrorText(cause)}`, { cause });
+    throw new HoldfastError('USAGE', `cannot write the report '${path}': ${systemErrorText(cause)}`, { hint: UNWRITABLE, cause });
   }
 }
 
@@ -41,7 +42,7 @@ export function writeReport(fd: number, path: Buffer, facts: ReportFacts): void 
     const bytes = Buffer.from(`${JSON.stringify(reportOf(facts))}\n`);
     for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
   } catch {
-    say(`cannot write the report '${path}'`, undefined);
+    say(`cannot write the report '${path}'`, UNWRITABLE);
   }
   closeSync(fd);
 }

@@ -12,7 +12,14 @@ export function usageError(error: CommanderError, words: readonly string[]): Hol
   if (DONE.has(error.code)) return undefined;
   const command = words[0] !== undefined && /^[a-z]+$/.test(words[0]) && error.code !== 'commander.unknownCommand' ? `${words[0]} ` : '';
   const help = `'holdfast ${command}--help' shows how it is used`;
-  if (error.code === 'commander.help') return new HoldfastError('USAGE', 'no command is given', { hint: help });
+  if (error.code === 'commander.help') {
+    // `help COMMAND` has done what was asked, too.
+    if (error.exitCode === 0) return undefined;
+    const at = words.indexOf('help');
+    const asked = at === -1 ? undefined : words[at + 1];
+    if (asked !== undefined) return new HoldfastError('USAGE', `unknown command '${asked}'`, { hint: "'holdfast --help' lists them" });
+    return new HoldfastError('USAGE', 'no command is given', { hint: help });
+  }
   const [first = '', ...more] = error.message.replace(/^error: /, '').split('\n');
   const suggestion = /\(Did you mean (?:one of )?(.+)\?\)/.exec(more.join(' '))?.[1];
   let hint = suggestion === undefined ? help : `did you mean '${suggestion.replaceAll(', ', "' or '")}'?`;

@@ -1,6 +1,6 @@
 // From settings to a whole definition: how it is entered, and every default.
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
 import { DEFINITION_DEFAULTS, type Launch, NO_LAUNCHER, type SessionDefinition } from '../session/definition.js';
@@ -80,4 +80,10 @@ function refuseUnreadable(script: string): void {
       cause,
     });
   }
+  const stat = statSync(script);
+  // bash would take nothing from a directory and go on; and a pipe can be read once, while a session is entered again.
+  if (stat.isFile() || stat.isCharacterDevice()) return;
+  throw new HoldfastError('CONFIG_UNREADABLE', `cannot read the script '${script}': it is no regular file`, {
+    hint: 'source names a bash script',
+  });
 }

@@ -2,7 +2,7 @@
 // what defaults, is decided elsewhere.
 
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { parse, TomlError } from 'smol-toml';
@@ -45,9 +45,11 @@ export function readConfigFile(path: string): ConfigFile {
 export function readConfigText(path: string): string {
   let bytes: Buffer;
   try {
+    refuseEndless(path);
     bytes = readFileSync(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.replace(/, (open|read).*$/, '') : String(cause);
+    if (cause instanceof HoldfastError) throw cause;
+    const reason = cause instanceof Error ? cause.message.replace(/, (open|read|stat).*$/, '') : String(cause);
     throw new HoldfastError('CONFIG_UNREADABLE', `cannot read '${path}': ${reason}`, {
       hint: 'name a holdfast.toml that you can read',
       cause,
@@ -62,6 +64,15 @@ export function readConfigText(path: string): string {
     throw new HoldfastError('CONFIG_INVALID', `'${path}' is not UTF-8 text, as TOML must be`, { hint: 'save it as UTF-8' });
   }
   return bytes.toString('utf8');
+}
+
+/** A pipe or a device may never end; and a session is entered again from its file, which then has to be there still. */
+function refuseEndless(path: string): void {
+  const stat = statSync(path);
+  if (stat.isFile() || stat.isDirectory()) return;
+  throw new HoldfastError('CONFIG_UNREADABLE', `cannot read '${path}': it is no regular file`, {
+    hint: 'write it to a file: a session is entered again from what stands there',
+  });
 }
 
 /** As `readConfigFile`, for a text at hand. */

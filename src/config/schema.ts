@@ -16,8 +16,7 @@ import { findSize } from './size.js';
 const TEXT = 'text in quotes';
 const text = v.pipe(v.string(TEXT), v.minLength(1, 'text that is not empty'), v.check(hasNoNul, 'text without a NUL'));
 
-const WORDS = 'a list of words in quotes, such as ["devenv", "shell", "--"]';
-const words = v.pipe(v.array(v.pipe(v.string(WORDS), v.check(hasNoNul, 'words without a NUL')), WORDS), v.minLength(1, WORDS));
+const words = command('a list of words in quotes, such as ["devenv", "shell", "--"]');
 
 const LIST = 'a list of text in quotes, such as ["a", "b"]';
 const list = v.array(v.pipe(v.string(LIST), v.minLength(1, 'a list without empty text'), v.check(hasNoNul, 'text without a NUL')), LIST);
@@ -35,12 +34,7 @@ const variables = v.pipe(
   v.metadata({ json: { type: 'object', additionalProperties: { type: 'string' } } }),
 );
 
-const PREFIX = 'a list of words in quotes, such as ["docker", "exec", "-i"]';
-const prefix = v.pipe(
-  v.array(v.pipe(v.string(PREFIX), v.check(hasNoNul, 'words without a NUL')), PREFIX),
-  v.minLength(1, PREFIX),
-  v.check(([program]) => program !== '', 'words of which the first is a program'),
-);
+const prefix = command('a list of words in quotes, such as ["docker", "exec", "-i"]');
 
 const PATH_MAP = 'a table of absolute paths, host to inside, such as { "/home/me/src" = "/src" }';
 const pathMap = v.pipe(
@@ -115,12 +109,14 @@ const size = v.pipe(
 );
 
 const DURATION_OR_NEVER = 'a duration in quotes, such as "500ms", "90s", "1h" or "never"';
+/** It would be over before the first command. */
+const NOT_NOTHING = 'longer than nothing, or "never"';
 const durationOrNever = v.pipe(
   v.string(DURATION_OR_NEVER),
   v.rawTransform<string, number | null>(({ dataset, addIssue, NEVER }) => {
     const ms = findDuration(dataset.value);
-    if (ms !== undefined) return ms;
-    addIssue({ message: DURATION_OR_NEVER });
+    if (ms !== undefined && ms !== 0) return ms;
+    addIssue({ message: ms === 0 ? NOT_NOTHING : DURATION_OR_NEVER });
     return NEVER;
   }),
   v.metadata({ json: { type: 'string', pattern: `^(never|${DURATION_PATTERN})$` } }),
@@ -199,6 +195,15 @@ export function checkSettings(input: unknown): { settings: SessionSettings } | {
       received: issue.input,
     })),
   };
+}
+
+/** A program and its first words. */
+function command(expected: string) {
+  return v.pipe(
+    v.array(v.pipe(v.string(expected), v.check(hasNoNul, 'words without a NUL')), expected),
+    v.minLength(1, expected),
+    v.check(([program]) => program !== '', 'words of which the first is a program'),
+  );
 }
 
 function choice<const T extends readonly [string, ...string[]]>(options: T): v.PicklistSchema<T, string> {

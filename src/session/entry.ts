@@ -32,7 +32,7 @@ export interface Entry {
 /** Enters `launch` and returns, when the session serves, its agent's pid. @throws {HoldfastError} as `Launching.wait`. */
 export async function enterAsAgent(entry: Entry, launch: Launch): Promise<number> {
   const { place } = entry;
-  const launching = new Launching({ ...factsOf(entry), call: { notifyPath: place.files.notify } });
+  const launching = new Launching({ ...factsOf(entry), style: launch.style, call: { notifyPath: place.files.notify } });
   try {
     const launcher = await start(entry, launch, [process.execPath, installed.cli, place.shown.stem]);
     return await launching.wait(launcher, entry.record.definition.openTimeoutMs);
@@ -52,7 +52,7 @@ export async function enterAndLeave(entry: Entry, launch: Launch): Promise<Buffe
   const { place } = entry;
   const { capture } = place.files;
   rmSync(capture, { force: true });
-  const launching = new Launching({ ...factsOf(entry), call: { arrived: () => existsSync(capture) } });
+  const launching = new Launching({ ...factsOf(entry), style: launch.style, call: { arrived: () => existsSync(capture) } });
   try {
     const launcher = await start(entry, launch, ['__capture', place.shown.stem]);
     await launching.wait(launcher, entry.record.definition.openTimeoutMs);

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { HoldfastError } from '../errors.js';
 import { setSubreaper } from '../native.js';
@@ -105,9 +106,15 @@ function unstartable(program: string, directory: string, error: NodeJS.ErrnoExce
       cause: error,
     });
   }
-  const isMissing = error.code === 'ENOENT';
-  return new HoldfastError('LAUNCH_FAILED', `cannot start the launcher '${program}': ${isMissing ? 'not found on PATH' : error.code}`, {
-    hint: isMissing ? 'install it, or name it by its path' : `try it by hand in '${directory}'`,
-    cause: error,
-  });
+  const { reason, hint } = reasonOf(program, directory, error.code);
+  return new HoldfastError('LAUNCH_FAILED', `cannot start the launcher '${program}': ${reason}`, { hint, cause: error });
+}
+
+function reasonOf(program: string, directory: string, code: string | undefined): { reason: string; hint: string } {
+  if (code !== 'ENOENT') return { reason: String(code), hint: `try it by hand in '${directory}'` };
+  if (!program.includes('/')) return { reason: 'not found on PATH', hint: 'install it, or name it by its path' };
+  const path = resolve(directory, program);
+  if (existsSync(path))
+    return { reason: 'the interpreter that its first line names is missing', hint: 'install that, or correct the line' };
+  return { reason: 'no such file', hint: program.startsWith('/') ? 'correct the path' : `the path is taken from '${directory}'` };
 }

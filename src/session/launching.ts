@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { HoldfastError } from '../errors.js';
+import type { Launch } from './definition.js';
 import { findCure } from './launch-cure.js';
 import { LaunchError } from './launch-error.js';
 import type { LaunchLog } from './launch-log.js';
@@ -20,8 +21,17 @@ const ORPHANS_MS = 25;
 const UNDO_GRACE_MS = 1_000;
 const TAIL_LINES = 15;
 
+/** What to do about a launcher that ends without a word. */
+const SILENT: Readonly<Record<Launch['style'], string>> = {
+  enter: 'a launcher has to run the command that is given behind it, as "env" does: try it by hand',
+  'enter-string': 'a launcher has to run the command that is given behind it, as "sh -c" does: try it by hand',
+  source: 'a script that is sourced must not end its shell: look for "exit", "exec" and "set -e" in it',
+  'source-command': 'code that is sourced must not end its shell: look for "exit", "exec" and "set -e" in what the command prints',
+};
+
 interface LaunchingFacts {
   readonly name: string;
+  readonly style: Launch['style'];
   readonly log: LaunchLog;
   readonly logPath: string;
   /** How it calls: over a socket, as the agent does; or by something that is seen once it is there, when the launcher is then let go. */
@@ -122,13 +132,13 @@ export class Launching {
   }
 
   #errorOf(verdict: Exclude<Verdict, { kind: 'serves' | 'arrived' }>, timeoutMs: number): HoldfastError {
-    const { name, log, logPath, call } = this.#facts;
+    const { name, style, log, logPath, call } = this.#facts;
     const failed = 'arrived' in call ? 'running the command behind it, which takes its variables' : 'starting the agent';
     const late = 'arrived' in call ? 'run the command behind it, which takes its variables,' : 'start the agent';
     const output = log.tail(TAIL_LINES);
     const cure = findCure(output);
     const whole = `${cure === undefined ? '' : `${cure}; `}all that it said is in '${logPath}'`;
-    const hint = output.length > 0 ? whole : 'a launcher has to run the command that is given behind it, as "env" does: try it by hand';
+    const hint = output.length > 0 ? whole : SILENT[style];
     // Its own words, before ours about it.
     const last = output.findLast((line) => !line.startsWith('holdfast: ')) ?? output.at(-1);
     const said = last === undefined ? ', and said nothing' : `; its last words were '${last.trim()}'`;

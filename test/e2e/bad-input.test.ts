@@ -183,6 +183,10 @@ describe('holdfast open', () => {
       1,
       "the launcher of session 'x' ended with status 0 without starting the agent, and said nothing",
     );
+    const ends = holdfast.program('env.sh', 'exit 0\n');
+    expect(await expectFailure(['x', '--source', ends], 1, 'the launcher .* ended with status 0 .*, and said nothing')).toContain(
+      'hint: a script that is sourced must not end its shell',
+    );
     // It runs the shim, and the shim's node is not there to be run.
     const broken = holdfast.program('launcher', '#!/bin/sh\nshift\nexec "$0.missing" "$@"\n');
     await expectFailure(['x', '--', broken], 1, "the launcher of session 'x' ended with status 127 .*");
@@ -217,6 +221,7 @@ describe('holdfast open', () => {
       await expectFailure(['x', '--config', path], 1, `${path}:${message}`);
     }
     await expectFailure(['x', '--source', '/no/such.sh'], 1, "cannot read the script '/no/such.sh': .*");
+    await expectFailure(['x', '--source', holdfast.folder()], 1, "cannot read the script '.*': it is no regular file");
   });
 
   it('refuses misuse with 2, and what is merely absent with 1', async () => {

@@ -28,6 +28,7 @@ describe('a command line that says something impossible', () => {
     [['job', 'kill'], "missing required argument 'name-or-id'", "'holdfast job --help'"],
     [['job'], 'no command is given', "'holdfast job --help'"],
     [[], 'no command is given', "'holdfast --help'"],
+    [['help', 'opne'], "unknown command 'opne'", "'holdfast --help' lists them"],
     [['close'], 'no session is named', '--all'],
     [['close', '--all', 'web'], "both '--all' and names are given", 'keep one'],
     [['completion', 'tcsh'], "command-argument value 'tcsh' is invalid", "'holdfast completion --help'"],
@@ -55,6 +56,9 @@ describe('help', () => {
     const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     await run(['--help']);
     await run(['open', '--help']);
+    await run(['help']);
+    await run(['help', 'open']);
+    await run(['job', 'help', 'logs']);
     await run(['--version']);
     expect(stdout).toHaveBeenLastCalledWith(expect.stringMatching(/^\d+\.\d+\.\d+/));
     stdout.mockRestore();

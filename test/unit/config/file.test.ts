@@ -100,6 +100,8 @@ describe('a holdfast.toml that is wrong', () => {
       'write ["devenv", "shell"]',
     ],
     ['an empty launcher', '[session]\nlauncher = []', `${PATH}:2: 'launcher' must be a list of words`, ''],
+    ['a launcher without a name', '[session]\nlauncher = [""]', `${PATH}:2: 'launcher' must be words of which the first is a program`, ''],
+    ['no idle time at all', '[session]\nidle_timeout = "0s"', `${PATH}:2: 'idle_timeout' must be longer than nothing, or "never"`, ''],
     [
       'a number as a variable',
       '[session]\nenv = { A = "1",\n  B = 2 }',
@@ -186,6 +188,14 @@ describe('reading a holdfast.toml', () => {
 
   it('names the file that is a directory', () => {
     expect(failure(() => readConfigFile(directory)).code).toBe('CONFIG_UNREADABLE');
+  });
+
+  it('refuses what may never end, or is gone when the session is entered again', () => {
+    expect(failure(() => readConfigFile('/dev/zero'))).toMatchObject({
+      code: 'CONFIG_UNREADABLE',
+      message: "cannot read '/dev/zero': it is no regular file",
+      hint: expect.stringContaining('write it to a file'),
+    });
   });
 
   it('refuses bytes that are no text', () => {

@@ -221,6 +221,14 @@ describe('an opening that fails', () => {
       "cannot start the launcher 'no-such-9': not found on PATH",
     );
     expect((await failure(openSession(define(scratch, [scratch.work])))).code).toBe('LAUNCH_FAILED');
+    expect(await failure(openSession(define(scratch, ['./no-such-9'])))).toMatchObject({
+      message: "cannot start the launcher './no-such-9': no such file",
+      hint: `the path is taken from '${scratch.work}'`,
+    });
+    writeFileSync(join(scratch.work, 'enter'), '#!/no/such/interpreter\n', { mode: 0o755 });
+    expect((await failure(openSession(define(scratch, ['./enter'])))).message).toContain(
+      'the interpreter that its first line names is missing',
+    );
   });
 
   it('when the directory is not there', async () => {
