@@ -191,9 +191,13 @@ static struct verdict conclude(void) {
 static void write_report(const struct ending *ending, int exit_code) {
   struct client *c = &client;
   struct report report = {.ending = ending, .session = &c->session, .options = &c->options, .changes = &c->changes, .exit_code = exit_code};
-  if (c->report < 0) return;
-  if (c->signals >= 0) signals_unwatch(c->signals); /* a report into a pipe that nobody reads can be interrupted */
-  report_write(c->report, &report);
+  if (c->report >= 0) report_write(c->report, &report);
+}
+
+/* What has come since the last look ends or stops us now, as it would have the command: a loop of short commands would otherwise swallow
+ * Ctrl-C. Before the report, which may be into a pipe that nobody reads. */
+static void take_last_signals(void) {
+  if (client.signals >= 0) signals_let_in();
 }
 
 int main(int argc, char **argv) {
@@ -212,6 +216,7 @@ int main(int argc, char **argv) {
     return status;
   }
   struct verdict verdict = conclude();
+  take_last_signals();
   write_report(&client.ending, verdict.status);
   if (verdict.signal != 0) signals_die(verdict.signal);
   return verdict.status;

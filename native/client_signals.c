@@ -49,6 +49,11 @@ void signals_unwatch(int fd) {
   sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
+void signals_let_in(void) {
+  sigset_t told = set_of(watched, TOLD);
+  sigprocmask(SIG_UNBLOCK, &told, NULL);
+}
+
 int signals_next(int fd) {
   struct signalfd_siginfo info;
   ssize_t got;

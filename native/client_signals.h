@@ -18,6 +18,9 @@ int signals_watch(void);
 /* Closes `fd` and lets signals act on the client again. */
 void signals_unwatch(int fd);
 
+/* Lets those act on the client again that it would have relayed; what its own writing brings about stays blocked. */
+void signals_let_in(void);
+
 /* The next signal, or 0. */
 int signals_next(int fd);
 

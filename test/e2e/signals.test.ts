@@ -101,6 +101,18 @@ describe('a signal to the client', () => {
     expect(lines(run).slice(2)).toEqual(['USR2', 'TERM', 'TERM']);
   });
 
+  it('that comes while its command ends is not lost', async () => {
+    const run = session.start(['sh', '-c', 'echo ready; read go'], { stdin: 'open' });
+    await run.outputLine('ready');
+    run.kill('SIGSTOP'); // itself, and not the target
+    await stopped(run.pid);
+    run.write('go\n');
+    await eventually(async () => expect(await session.status()).toMatchObject({ running: 0 }));
+    run.kill('SIGINT');
+    run.kill('SIGCONT');
+    expect(await run.ended).toMatchObject({ code: null, signal: 'SIGINT' });
+  });
+
   it('before the target has started ends the client, and nothing is started', async () => {
     const narrow = await holdfast.open('narrow', { flags: ['--max-concurrent', '1'] });
     const first = narrow.start(['cat'], { stdin: 'open' });
