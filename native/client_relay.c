@@ -11,6 +11,7 @@
 #include "client_messages.h"
 #include "client_refusal.h"
 #include "client_signals.h"
+#include "client_socket.h"
 #include "client_stderr.h"
 #include "client_wire.h"
 
@@ -65,7 +66,7 @@ static void lose(struct relay *relay, int error) {
   end(relay, ENDING_LOST);
 }
 
-static bool is_spawned_in_turn(struct relay *relay, const struct wire_header *header) { return !relay->ending->spawned && (header->fd_count == 1) == (relay->in.given >= 0); }
+static bool is_spawned_in_turn(struct relay *relay, const struct wire_header *header) { return !relay->ending->spawned && (header->fd_count == 1) == (relay->in.given != GIVEN_NONE); }
 
 /* A terminal stays open as our input: whether we are in its foreground is to be seen. */
 static void release_descriptors(struct relay *relay) {
@@ -88,8 +89,8 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
     ending->spawned = true;
     ending->pid = frame->spawned.pid;
     ending->start_ns = frame->spawned.start_ns;
-    ending->pidfd = relay->in.given;
-    relay->in.given = -1;
+    ending->pidfd = relay->in.given == GIVEN_LOST ? -1 : relay->in.given; /* a help, not a need */
+    relay->in.given = GIVEN_NONE;
     relay->early_signal = 0;
     relay->tell_at = 0;
     if (relay->job->options->detach) break;
@@ -184,7 +185,9 @@ static void take_signal(struct relay *relay, int signal) {
   else relay_signal(relay, signal);
 }
 
+/* What the agent has said before comes first: whether the target has started decides what a signal means. */
 static void take_signals(struct relay *relay) {
+  receive(relay, false);
   for (int signal; !relay->ended && (signal = signals_next(relay->job->signals)) != 0;) take_signal(relay, signal);
 }
 
@@ -264,7 +267,7 @@ static void step(struct relay *relay) {
 
 void relay_run(const struct relay_job *job, struct ending *ending) {
   const struct options *options = job->options;
-  struct relay relay = {.job = job, .ending = ending, .in = {.bytes = memory_take(INBOX_BYTES), .room = INBOX_BYTES, .given = -1}};
+  struct relay relay = {.job = job, .ending = ending, .in = {.bytes = memory_take(INBOX_BYTES), .room = INBOX_BYTES, .given = GIVEN_NONE}};
 
   ending->spawned = ending->unread = ending->status_known = false;
   ending->pidfd = -1;

@@ -76,7 +76,8 @@ static int take_descriptor(struct msghdr *message, int *given) {
     }
   }
   if (arrived == 0 && (message->msg_flags & MSG_CTRUNC) == 0) return 0;
-  if (arrived == 1 && (message->msg_flags & MSG_CTRUNC) == 0 && *given < 0) return *given = kept, 0;
+  if (arrived == 0 && *given == GIVEN_NONE) return *given = GIVEN_LOST, 0;
+  if (arrived == 1 && (message->msg_flags & MSG_CTRUNC) == 0 && *given == GIVEN_NONE) return *given = kept, 0;
   if (kept >= 0) close(kept);
   return -EPROTO;
 }

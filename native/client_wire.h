@@ -32,7 +32,7 @@ struct inbox {
   uint8_t *bytes; /* begins as somebody's buffer, and is left for a malloc'd block when a frame is larger: `grown` */
   size_t length, room;
   bool grown;
-  int given; /* a descriptor that has arrived and belongs to no frame yet; -1 */
+  int given; /* a descriptor that has arrived and belongs to no frame yet, GIVEN_NONE or GIVEN_LOST */
 };
 
 /* Reads once. 1: something arrived; 0: nothing yet; -ENODATA: end of the connection; or another -errno. */

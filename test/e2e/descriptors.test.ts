@@ -78,6 +78,13 @@ describe('descriptors of a command', () => {
     }
   });
 
+  it('leave a caller with a table almost full what the command needs', async () => {
+    const session = await shared();
+    const ended = await holdfast.run(['sh', '-c', `ulimit -n 6; exec ${client} -- sh -c 'ulimit -n; exit 3'`]);
+    const limit = await session.output(['sh', '-c', 'ulimit -n']);
+    expect({ code: ended.code, stdout: `${ended.stdout}`, stderr: `${ended.stderr}` }).toEqual({ code: 3, stdout: limit, stderr: '' });
+  });
+
   it('beyond 0, 1 and 2 are passed by number, and no other is', async () => {
     await shared();
     const folder = holdfast.folder();

@@ -113,6 +113,12 @@ describe('a signal to the client', () => {
     expect(await run.ended).toMatchObject({ code: null, signal: 'SIGINT' });
   });
 
+  it('of two kinds at once reaches a target that has only just started', async () => {
+    const target = `trap 'first=HUP' HUP; trap 'echo $first TERM; exit 22' TERM; kill -HUP $0; kill -TERM $0; while :; do read line; done`;
+    const run = await holdfast.run(['sh', '-c', `exec ${runnerExec} -- sh -c "$0" $$`, target], { stdin: 'open' });
+    expect({ code: run.code, stdout: `${run.stdout}` }).toEqual({ code: 22, stdout: 'HUP TERM\n' });
+  });
+
   it('before the target has started ends the client, and nothing is started', async () => {
     const narrow = await holdfast.open('narrow', { flags: ['--max-concurrent', '1'] });
     const first = narrow.start(['cat'], { stdin: 'open' });
