@@ -47,7 +47,7 @@ static size_t limits_of(const double *from, size_t bytes, struct spawn_limit *in
 static napi_value js_spawn(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
   size_t scalar_bytes, argv_bytes, env_bytes, fd_bytes, number_bytes, limit_bytes, out_bytes, subject_bytes, unused;
-  struct spawn_limit limits[32];
+  struct spawn_limit limits[SPAWN_MAX_LIMITS];
   struct spawn_result result;
   arguments_of(env, info, argument);
   const int32_t *scalar = bytes_of(env, argument[0], &scalar_bytes);

@@ -97,7 +97,7 @@ static void join_group(struct child *child) {
 
 static void set_attributes(struct child *child) {
   const struct spawn_request *r = child->request;
-  umask((mode_t)r->umask);
+  if (!r->inherited) umask((mode_t)r->umask);
   for (size_t i = 0; i < r->limit_count; i++) {
     const struct spawn_limit *limit = &r->limits[i];
     struct rlimit value = {
@@ -246,7 +246,7 @@ static int child_main(void *argument) {
     fail_number(child, STEP_TERMINAL, errno, r->terminal_fd);
   /* After close_others: no path through /proc/self/fd can reach a descriptor of the agent. */
   if (!r->inherited && r->cwd != NULL && (FAULT(chdir) || chdir(r->cwd) == -1)) fail(child, STEP_DIRECTORY, errno, r->cwd);
-  if (!r->inherited) set_attributes(child);
+  set_attributes(child);
   set_signals(child);
   search(child);
 }

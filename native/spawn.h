@@ -10,6 +10,8 @@
 
 #include "protocol.h"
 
+enum { SPAWN_MAX_LIMITS = 32 };
+
 struct spawn_limit {
   int resource;
   uint64_t soft, hard; /* UINT64_MAX: infinity */
@@ -34,7 +36,7 @@ struct spawn_request {
   int nice;
   uint8_t terminal; /* enum wire_terminal */
   uint32_t terminal_fd;
-  /* The caller's descriptors, directory, umask, limits and nice value are the target's already: only group or session, terminal
+  /* The caller's descriptors, directory, umask and nice value are the target's already: only group or session, terminal, limits
    * and signals are set. For the warden, which the agent has started with all of them. */
   bool inherited;
   int cgroup_fd; /* -1, or an O_PATH/O_DIRECTORY descriptor of the cgroup v2 that the target is born in */

@@ -159,17 +159,34 @@ static void watch(struct warden *warden) {
   }
 }
 
+/* What warden_spawn() has written. Returns their number. */
+static size_t read_limits(const char *text, struct spawn_limit into[SPAWN_MAX_LIMITS]) {
+  size_t count = 0;
+  while (*text != '\0' && count < SPAWN_MAX_LIMITS) {
+    struct spawn_limit *limit = &into[count++];
+    char *at;
+    limit->resource = (int)strtol(text, &at, 10);
+    limit->soft = strtoull(at, &at, 10);
+    limit->hard = strtoull(at, &at, 10);
+    text = at + (*at == ' ' ? 1 : 0);
+  }
+  return count;
+}
+
 int warden_main(int argc, char **argv) {
   struct warden_report news = {0};
   struct spawn_result result;
-  if (argc < 5) return 125;
+  struct spawn_limit limits[SPAWN_MAX_LIMITS];
+  if (argc < 6) return 125;
   struct warden warden = {.control = atoi(argv[0])};
   struct spawn_request request = {
       .inherited = true,
-      .program = argv[3],
+      .program = argv[4],
       .search_path = getenv("PATH"),
-      .argv = argv + 4,
+      .argv = argv + 5,
       .envp = environ,
+      .limits = limits,
+      .limit_count = read_limits(argv[3], limits),
       .ignored = signals_ignored(), /* what the warden was born ignoring */
       .terminal = (uint8_t)atoi(argv[1]),
       .terminal_fd = (uint32_t)atoi(argv[2]),

@@ -12,7 +12,7 @@
 #include "process.h"
 #include "spawn.h"
 
-enum { WARDEN_KILL = 255 };
+enum { WARDEN_KILL = 255, WARDEN_LIMIT_BYTES = 56 /* a small number and two large ones, with blanks */ };
 enum warden_news { WARDEN_STARTED = 1, WARDEN_FAILED = 2, WARDEN_CHANGE = 3, WARDEN_EMPTY = 4 };
 
 struct warden_report {
@@ -24,8 +24,8 @@ struct warden_report {
   char subject[SPAWN_SUBJECT_BYTES]; /* sent only with WARDEN_FAILED */
 };
 
-/* `runner-exec __warden CONTROL TERMINAL TERMINAL_FD PROGRAM ARGV0 [ARG…]`; returns the exit status. `argv` begins at CONTROL and
- * has a writable slot in front of ARGV0. */
+/* `runner-exec __warden CONTROL TERMINAL TERMINAL_FD LIMITS PROGRAM ARGV0 [ARG…]`; returns the exit status. `argv` begins at CONTROL
+ * and has a writable slot in front of ARGV0. LIMITS: the target's, each as "RESOURCE SOFT HARD ". */
 int warden_main(int argc, char **argv);
 
 struct warded {

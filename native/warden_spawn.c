@@ -1,6 +1,7 @@
 /* The agent's side of the warden: starts it with everything that the target is to have, and takes its first report. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,16 @@ static uint32_t control_number(const struct spawn_request *request) {
   return number;
 }
 
+/* For read_limits() of the warden. They are the target's alone: under a low one the warden could not so much as start. */
+static void write_limits(const struct spawn_request *request, char *into, size_t room) {
+  size_t length = 0;
+  into[0] = '\0';
+  for (size_t i = 0; i < request->limit_count && length < room; i++) {
+    const struct spawn_limit *limit = &request->limits[i];
+    length += (size_t)snprintf(into + length, room - length, "%d %" PRIu64 " %" PRIu64 " ", limit->resource, limit->soft, limit->hard);
+  }
+}
+
 /* The first report: what became of the exec. Blocking is right here, as it is in vfork. */
 static int first_report(int control, struct spawn_result *result) {
   struct warden_report news = {0};
@@ -50,13 +61,13 @@ static int first_report(int control, struct spawn_result *result) {
 int warden_spawn(const struct spawn_request *request, const char *warden_program, struct spawn_result *result, struct warded *warded) {
   int pair[2], fds[SPAWN_MAX_FDS];
   uint32_t numbers[SPAWN_MAX_FDS];
-  char control[12], terminal[12], terminal_fd[12];
+  char control[12], terminal[12], terminal_fd[12], limits[SPAWN_MAX_LIMITS * WARDEN_LIMIT_BYTES];
   struct spawn_request own = *request;
   size_t argc = 0;
 
-  if (request->fd_count >= SPAWN_MAX_FDS) return fail(result, STEP_DESCRIPTOR, E2BIG);
+  if (request->fd_count >= SPAWN_MAX_FDS || request->limit_count > SPAWN_MAX_LIMITS) return fail(result, STEP_DESCRIPTOR, E2BIG);
   while (request->argv[argc] != NULL) argc++;
-  char **argv = calloc(argc + 8, sizeof *argv);
+  char **argv = calloc(argc + 9, sizeof *argv);
   if (argv == NULL) return fail(result, STEP_FORK, ENOMEM);
   if (FAULT(socketpair) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1) {
     free(argv);
@@ -68,15 +79,17 @@ int warden_spawn(const struct spawn_request *request, const char *warden_program
   snprintf(control, sizeof control, "%u", numbers[request->fd_count]);
   snprintf(terminal, sizeof terminal, "%u", request->terminal);
   snprintf(terminal_fd, sizeof terminal_fd, "%u", request->terminal_fd);
-  char *words[] = {(char *)(size_t)warden_program, (char[]){"__warden"}, control, terminal, terminal_fd, (char *)(size_t)request->program};
+  write_limits(request, limits, sizeof limits);
+  char *words[] = {(char *)(size_t)warden_program, (char[]){"__warden"}, control, terminal, terminal_fd, limits, (char *)(size_t)request->program};
   memcpy(argv + 1, words, sizeof words);
-  memcpy(argv + 7, request->argv, argc * sizeof *argv);
+  memcpy(argv + 8, request->argv, argc * sizeof *argv);
 
   own.program = warden_program;
   own.argv = argv + 1;
   own.fds = fds;
   own.numbers = numbers;
   own.fd_count++;
+  own.limit_count = 0;
   own.terminal = WIRE_TERMINAL_PLAIN;
   int outcome = spawn_target(&own, result);
   close(pair[1]);

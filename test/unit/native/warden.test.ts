@@ -13,6 +13,7 @@ import { failureOf, scratch } from './targets.js';
 import { startWarded } from './warded.js';
 
 const [SIGKILL, SIGTERM, SIGCONT] = [9, 15, 18];
+const [STACK, NOFILE] = [3, 7];
 
 describe('a target under a warden', () => {
   it('is as one without, and its end is told once', async () => {
@@ -24,10 +25,27 @@ describe('a target under a warden', () => {
     expect(rest.map((line) => line.replace(/\s+/, ' '))).toEqual(['SigBlk: 0000000000000000', 'SigIgn: 0000000000000001', '0', '1', '2']);
   });
 
+  it('has limits under which its warden could not start', async () => {
+    const { pid, warden, news, output } = startWarded(['sh', '-c', 'ulimit -n; ulimit -Hn; ulimit -s; kill -STOP $$'], {
+      limits: [NOFILE, 4, 5, STACK, 65_536, 65_536],
+    });
+    const gone = news();
+    await eventually(() => expect(readFileSync(output, 'utf8')).toBe('4\n5\n64\n'));
+    const own = readFileSync('/proc/self/limits', 'latin1').match(/^Max stack size.*$/m)?.[0];
+    expect(readFileSync(`/proc/${warden}/limits`, 'latin1')).toContain(own);
+    killGroup(pid, SIGKILL);
+    await gone;
+  });
+
   it('that cannot be started is told with its step', () => {
     const warden = installed.runnerExec;
     expect(failureOf(['no-such-program'], { warden })).toEqual({ step: Step.PROGRAM, errno: 2, subject: 'no-such-program' });
     expect(failureOf(['true'], { warden, cwd: '/nowhere' })).toEqual({ step: Step.DIRECTORY, errno: 2, subject: '/nowhere' });
+    expect(failureOf(['true'], { warden, limits: [NOFILE, 2 ** 40, 2 ** 40] })).toEqual({
+      step: Step.LIMIT,
+      errno: 1,
+      subject: `${NOFILE}`,
+    });
     expect(failureOf(['true'], { warden: '/nowhere/runner-exec' })).toMatchObject({ step: Step.CONTAINMENT, errno: 2 });
   });
 
