@@ -42,11 +42,12 @@ class Asked implements Reply, RequestHost {
     this.request = new Request(this, runRequest({ argv: packStrings(argv), fds: [0, 1, 2], ...own }), fds, this);
   }
 
-  send(frame: Buffer, fds?: readonly number[]): void {
+  send(frame: Buffer, fds?: readonly number[]): boolean {
     const parsed = parseFrame(frame, 'agent');
     if (parsed === undefined) throw new Error('half a frame');
     expect(parsed.frame.fdCount).toBe(fds?.length ?? 0);
     this.messages.push(parseAgentFrame(parsed.frame));
+    return true;
   }
 
   end(): void {
