@@ -55,7 +55,7 @@ int process_next_change(pid_t which, bool kept, struct process_change *out) {
   memset(&info, 0, sizeof info);
   memset(&usage, 0, sizeof usage);
   /* Drained before the look, so that a change after the look makes it readable again. */
-  if (change_fd >= 0 && read(change_fd, &drained, sizeof drained) == -1) {}
+  if (change_fd >= 0 && which == 0 && read(change_fd, &drained, sizeof drained) == -1) {}
   /* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. */
   int options = WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL | (kept ? WNOWAIT : 0);
   long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, which == 0 ? P_ALL : P_PID, which, &info, options, &usage);
