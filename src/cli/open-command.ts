@@ -9,12 +9,13 @@ import { showEntering } from './entering.js';
 import { settingsFromFlags } from './flag-settings.js';
 import { stayUntilEnd } from './foreground.js';
 import type { OpenFlags } from './open.js';
+import { openedName } from './selection.js';
 import { openFresh } from './stale.js';
 
 export async function openCommand(name: string | undefined, flags: OpenFlags, launcher: readonly string[]): Promise<void> {
   refuseBytesThatAreNoText();
   const { definition, origin } = chooseOpening({
-    name,
+    name: openedName(name),
     config: flags.config,
     project: flags.project,
     settings: settingsFromFlags({ ...flags }, launcher),

@@ -10,7 +10,7 @@ import { HoldfastError } from '../errors.js';
 /** @throws {HoldfastError} `NO_PROJECT` when nothing says which. */
 export function selectName(name: string | undefined): string {
   const environmentSession = process.env['HOLDFAST_SESSION'];
-  if (name !== undefined && /^\.\.?(\/|$)/.test(name)) return nameOf(selectSession({ directory: () => physical(name) }));
+  if (name !== undefined && isPath(name)) return nameOf(selectSession({ directory: () => physical(name) }));
   return nameOf(
     selectSession({
       session: name === undefined ? undefined : Buffer.from(name),
@@ -18,6 +18,15 @@ export function selectName(name: string | undefined): string {
       directory: physicalDirectory,
     }),
   );
+}
+
+/** The name to open: as selectName(), so that whoever closes it finds it; without one it is for the opening to say. @throws as selectName. */
+export function openedName(name: string | undefined): string | undefined {
+  return name === undefined || !isPath(name) ? name : selectName(name);
+}
+
+function isPath(name: string): boolean {
+  return /^\.\.?(\/|$)/.test(name);
 }
 
 function physical(path: string): Buffer {

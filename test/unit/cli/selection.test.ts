@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { selectName } from '../../../src/cli/selection.js';
+import { openedName, selectName } from '../../../src/cli/selection.js';
 
 const home = process.cwd();
 let project: string;
@@ -36,6 +36,11 @@ describe('the name of a session on the command line', () => {
 
   it.each(['.hidden', '...', 'a/b', '/x/y', '..x'])('is taken as it stands when it is no such path: %s', (name) => {
     expect(selectName(name)).toBe(name);
+  });
+
+  it('is the same for an opening, which needs none', () => {
+    process.env['HOLDFAST_SESSION'] = 'named';
+    expect(['.', './er', 'web', '/x/y', undefined].map(openedName)).toEqual([project, project, 'web', '/x/y', undefined]);
   });
 
   it('has to lead to a project when it is a path', () => {
