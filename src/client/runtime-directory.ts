@@ -7,6 +7,7 @@ import { constants, fstatSync, mkdirSync, type Stats } from 'node:fs';
 import { HoldfastError } from '../errors.js';
 import { closeFd, NativeError, openDirectory } from '../native.js';
 import { systemErrorText } from './errno.js';
+import { makeDirectories } from './make-directories.js';
 
 /** Names that are file names as they stand; every other one is hashed. */
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/;
@@ -99,7 +100,8 @@ export function makeRuntimeDirectory(path: string, recursive: boolean = Boolean(
   const found = openRuntimeDirectory(path);
   if (found !== undefined) return found;
   try {
-    mkdirSync(path, { mode: 0o700, recursive });
+    if (recursive) makeDirectories(path, 0o700);
+    else mkdirSync(path, 0o700);
   } catch (error) {
     // Somebody else may have made it meanwhile; it is judged below like any other.
     if (codeOf(error) !== 'EEXIST') throw refused(path, `it cannot be made: ${systemErrorText(error)}`, NAME_ANOTHER, error);

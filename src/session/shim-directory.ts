@@ -6,7 +6,6 @@ import {
   accessSync,
   constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   readlinkSync,
   renameSync,
@@ -18,6 +17,7 @@ import {
 import { basename, join } from 'node:path';
 
 import { systemErrorText } from '../client/errno.js';
+import { makeDirectories } from '../client/make-directories.js';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
 
@@ -40,7 +40,7 @@ export function installShims(directory: string, tools: readonly string[]): void 
   for (const tool of tools) refuseName(tool);
   refuseMissingProgram();
   trying('make', directory, () => {
-    mkdirSync(directory, { recursive: true });
+    makeDirectories(directory);
     if (!isShimDirectory(directory)) refuseOccupied(directory);
     for (const tool of tools) refuseOther(directory, tool);
     writeFileSync(join(directory, MARK), MARK_TEXT);

@@ -9,7 +9,6 @@ import {
   fsyncSync,
   futimesSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -20,6 +19,7 @@ import {
 import { isAbsolute, join } from 'node:path';
 
 import { systemErrorText } from '../client/errno.js';
+import { makeDirectories } from '../client/make-directories.js';
 import { findFault } from '../client/runtime-directory.js';
 import { closeFd, NativeError, openDirectory } from '../native.js';
 import { type SessionLock, tryLock, waitForLock } from './session-lock.js';
@@ -70,7 +70,7 @@ export class SnapshotCache {
   static make(path: string | undefined = cacheDirectoryPath()): SnapshotCache {
     if (path === undefined) throw new CacheUnusable('neither XDG_CACHE_HOME nor HOME is set');
     try {
-      mkdirSync(path, { mode: 0o700, recursive: true });
+      makeDirectories(path, 0o700);
     } catch (error) {
       throw new CacheUnusable(`'${path}' cannot be made: ${systemErrorText(error)}`);
     }
