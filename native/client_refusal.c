@@ -81,7 +81,7 @@ static int say_not_runnable(const char *name, int error) {
   if (directory) why = "is a directory";
   else if (error == EACCES) (why = "permission denied", hint = "it is not executable for you: 'chmod +x', or name its interpreter");
   else if (error == ENOEXEC) (why = "not a program of this machine", hint = "a script needs a '#!' line, a binary the right architecture");
-  else if (error == E2BIG) (why = "Argument list too long", hint = "arguments and environment together are over the kernel's limit; give long lists in a file");
+  else if (error == E2BIG) (why = "Argument list too long", hint = "one word, or all words and variables together, are over the kernel's limit; give long lists in a file");
   say(hint, "cannot run '%s': %s", name, why);
   return EXIT_NOT_RUNNABLE;
 }

@@ -97,7 +97,7 @@ function exitOfLost(when: Extract<Outcome, { kind: 'lost' }>['when'], ending: En
   const hint = asked.isSocket ? "'holdfast list' shows what is open" : `'holdfast logs ${session.slice(0, 150)}' may tell why`;
   switch (when) {
     case 'after-spawn':
-      return ours(EXIT_OURS, `session '${session}' was lost while '${command}' ran (pid ${asked.pid}${knownEnding(ending)})${why}`, hint);
+      return ours(EXIT_OURS, `session '${session}' was lost while '${command}' ran${knownEnding(asked.pid, ending)}${why}`, hint);
     case 'before-spawn':
       return ours(EXIT_OURS, `session '${session}' was lost before '${command}' was started${why}`, hint);
     case 'unknown':
@@ -105,9 +105,12 @@ function exitOfLost(when: Extract<Outcome, { kind: 'lost' }>['when'], ending: En
   }
 }
 
-function knownEnding(ending: Ending | undefined): string {
-  if (ending === undefined) return '';
-  return ending.kind === 'exited' ? `, which then ended with status ${ending.code}` : `, which then died of ${signalName(ending.signal)}`;
+/** The library knows of no pid. */
+function knownEnding(pid: number | undefined, ending: Ending | undefined): string {
+  let known = '';
+  if (ending?.kind === 'exited') known = `, which then ended with status ${ending.code}`;
+  if (ending?.kind === 'signaled') known = `, which then died of ${signalName(ending.signal)}`;
+  return pid === undefined ? known : ` (pid ${pid}${known})`;
 }
 
 type NotStartedOutcome = Extract<Outcome, { kind: 'notStarted' }>;
@@ -171,7 +174,10 @@ function whyNotRunnable(errno: number, isDirectory: boolean): [why: string, hint
     case ENOEXEC:
       return ['not a program of this machine', "a script needs a '#!' line, a binary the right architecture"];
     case E2BIG:
-      return ['Argument list too long', "arguments and environment together are over the kernel's limit; give long lists in a file"];
+      return [
+        'Argument list too long',
+        "one word, or all words and variables together, are over the kernel's limit; give long lists in a file",
+      ];
     default:
       return [errnoText(errno)];
   }

@@ -34,8 +34,11 @@ export function limitNameOf(text: string): string {
   return Object.entries(LIMIT_NUMBERS).find(([, number]) => String(number) === text)?.[0] ?? text;
 }
 
-export function limitOf(name: LimitName, soft: LimitValue, hard: LimitValue): RunLimit {
-  return { resource: LIMIT_NUMBERS[name], soft: amount(soft), hard: amount(hard) };
+/** `undefined`: there is no such limit, or setrlimit(2) would not take it. */
+export function findLimit(name: string, soft: LimitValue, hard: LimitValue): RunLimit | undefined {
+  const [least, most] = [findAmount(String(soft)), findAmount(String(hard))];
+  if (!isLimitName(name) || least === undefined || most === undefined || least > most) return undefined;
+  return { resource: LIMIT_NUMBERS[name], soft: least, hard: most };
 }
 
 /** Decimal digits, or the word `unlimited` (or `infinity`). `undefined`: it is neither, or over what the kernel takes. */
@@ -47,7 +50,3 @@ export function findAmount(text: string): bigint | undefined {
 }
 
 const INFINITE = 0xffffffffffffffffn;
-
-function amount(value: LimitValue): bigint {
-  return value === 'unlimited' ? INFINITE : BigInt(value);
-}

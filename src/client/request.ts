@@ -15,7 +15,7 @@ import {
   terminalChanges,
   unsetChange,
 } from './environment.js';
-import { type LimitName, type LimitValue, limitOf } from './limits.js';
+import { findLimit, type LimitName, type LimitValue } from './limits.js';
 
 /** A command to run in a session. Strings stand for their UTF-8; a Buffer is taken byte for byte. */
 export interface RunSpec {
@@ -73,11 +73,11 @@ export function buildRequest(spec: RunSpec, context: RequestContext): RunRequest
     cwdByDescriptor: cwd === undefined,
     hasCaller: context.hasCaller ?? false,
     terminal: context.controlsTerminal === true ? { kind: 'pty', fd: 0 } : { kind: 'plain' },
-    nice: spec.nice,
-    umask: spec.umask ?? caller.umask,
+    nice: numberOf(spec, 'nice', -20, 19),
+    umask: numberOf(spec, 'umask', 0, 0o777) ?? caller.umask,
     ignored: caller.ignored,
-    killGraceMs: spec.killGraceMs,
-    timeoutMs: spec.timeoutMs,
+    killGraceMs: millisOf(spec, 'killGraceMs'),
+    timeoutMs: millisOf(spec, 'timeoutMs'),
     fds: context.numbers,
     limits: limitsOf(spec),
     argv: packed('argv', [spec.argv0 ?? program, ...(spec.args ?? [])]),
@@ -138,9 +138,32 @@ function limitsOf({ limits }: RunSpec): RunLimit[] {
   for (name in limits) {
     const value = limits[name];
     if (value === undefined) continue;
-    found.push(typeof value === 'object' ? limitOf(name, value.soft, value.hard) : limitOf(name, value, value));
+    const { soft, hard } = typeof value === 'object' ? value : { soft: value, hard: value };
+    const limit = findLimit(name, soft, hard);
+    if (limit === undefined) {
+      throw new HoldfastError('REQUEST_INVALID', `the limit '${name}' cannot be ${soft === hard ? soft : `${soft}:${hard}`}`, {
+        hint: "a limit is a whole number, or 'unlimited', and its soft one is not above its hard one",
+      });
+    }
+    found.push(limit);
   }
   return found;
+}
+
+function numberOf(spec: RunSpec, key: 'nice' | 'umask', lowest: number, highest: number): number | undefined {
+  const value = spec[key];
+  if (value === undefined || (Number.isInteger(value) && value >= lowest && value <= highest)) return value;
+  throw new HoldfastError('REQUEST_INVALID', `'${key}' must be a whole number from ${lowest} to ${highest}, not ${value}`);
+}
+
+/** What is left of a part of one is not nothing: nothing means no deadline. */
+function millisOf(spec: RunSpec, key: 'timeoutMs' | 'killGraceMs'): number | undefined {
+  const value = spec[key];
+  if (value === undefined) return undefined;
+  if (value >= 0 && value <= MAX_MILLIS) return Math.ceil(value);
+  throw new HoldfastError('REQUEST_INVALID', `'${key}' must be a number of milliseconds up to ${MAX_MILLIS}, not ${value}`, {
+    hint: `without '${key}' there is none`,
+  });
 }
 
 function checkedName(name: string): string {
@@ -167,5 +190,6 @@ function requestError(error: unknown, what = 'the request'): HoldfastError {
   return new HoldfastError('REQUEST_INVALID', `${what} cannot be sent: ${error.message}`, { cause: error });
 }
 
+const MAX_MILLIS = 0xffffffff;
 const NO_BYTES = Buffer.alloc(0);
 const NO_LIMITS: RunLimit[] = [];

@@ -168,9 +168,13 @@ function settingsOf(options: OpenSessionOptions, directory: string): SessionSett
 }
 
 function durationOf(key: string, ms: unknown): string {
-  if (ms === null && key === 'idleTimeoutMs') return 'never';
-  if (typeof ms === 'number' && Number.isInteger(ms) && ms >= 0 && ms <= MAX_DURATION_MS) return `${ms}ms`;
-  throw new HoldfastError('USAGE', `option '${key}' must be a whole number of milliseconds, not ${JSON.stringify(ms)}`);
+  const isIdle = key === 'idleTimeoutMs';
+  if (ms === null && isIdle) return 'never';
+  if (typeof ms === 'number' && Number.isInteger(ms) && ms >= (isIdle ? 1 : 0) && ms <= MAX_DURATION_MS) return `${ms}ms`;
+  throw new HoldfastError(
+    'USAGE',
+    `option '${key}' must be ${isIdle ? 'null or above 0, ' : ''}a whole number of milliseconds, not ${JSON.stringify(ms)}`,
+  );
 }
 
 /** So many sessions a program may open that only chance keeps the names of two programs apart. */

@@ -81,15 +81,18 @@ export class HeldSession implements ExecSession, Dependent {
 
   run<const S extends StdioOption = 'pipe'>(options: RunOptions<S>): RunHandle<S>;
   run(options: RunOptions): RunHandle {
+    if (this.#teardown !== undefined) return runFresh({ ...options, signal: AbortSignal.abort(this.#gone()) }, this.#address, neverAgain);
     return runFresh(this.mode === 'host' ? onHost(options) : options, this.#address, () => this.refresh());
   }
 
   baseEnv(): Promise<Readonly<Record<string, string>> | undefined> {
+    if (this.#baseEnv === undefined && this.#teardown !== undefined) return Promise.reject(this.#gone());
     this.#baseEnv ??= this.#readBaseEnv();
     return this.#baseEnv;
   }
 
   fingerprint(): Promise<SessionFingerprint> {
+    if (this.#teardown !== undefined) return Promise.reject(this.#gone());
     return fingerprintSession(this.name);
   }
 
@@ -217,6 +220,11 @@ export class HeldSession implements ExecSession, Dependent {
 /** The environment of mode host is this program's, or all that the command is given. */
 function onHost(options: RunOptions): RunOptions {
   return { ...options, exact: true, env: options.env ?? process.env };
+}
+
+/** For a run that fails before it could ask. */
+function neverAgain(): Promise<never> {
+  return Promise.reject(new Error('a session that was torn down is not opened again'));
 }
 
 async function closeUnlessGone(name: string): Promise<void> {

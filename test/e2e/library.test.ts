@@ -76,7 +76,10 @@ describe.each(MODES)('a session of mode %s', (mode, options) => {
     expect(await handle).toMatchObject({ kind: 'cancelled', by: 'shutdown' });
     expect([...pids, session.describe().agentPid].filter((pid) => isAlive(pid))).toEqual([]);
     expect(() => session.prepare({ program: 'true' })).toThrow(expect.objectContaining({ code: 'NO_SESSION' }));
-    await expect(session.run({ program: 'true' }).outcome).rejects.toMatchObject({ code: 'NO_SESSION' });
+    const gone = { code: 'NO_SESSION', hint: 'open another one' };
+    await expect(session.run({ program: 'true' }).outcome).rejects.toMatchObject(gone);
+    await expect(session.baseEnv()).rejects.toMatchObject(gone);
+    await expect(session.fingerprint()).rejects.toMatchObject(gone);
   });
 });
 
@@ -448,6 +451,7 @@ describe('an opening', () => {
       { launcher: ['env'], killGraceMs: '5s' },
       `option 'killGraceMs' must be a whole number of milliseconds, not "5s"`,
     ],
+    ['no idle time at all', { launcher: ['env'], idleTimeoutMs: 0 }, "option 'idleTimeoutMs' must be null or above 0, a whole number"],
     ['two ways to enter', { launcher: ['env'], source: '/x' }, "'launcher' and 'source' both say what is entered"],
     ['nothing to enter', {}, 'nothing says what session'],
   ])('is refused: %s', async (_, options, message) => {

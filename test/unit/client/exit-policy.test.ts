@@ -129,6 +129,11 @@ describe('a session that is lost', () => {
       "session 'web' was lost; whether 'tool' was started is not known",
     );
     expect(ours(exitOfOutcome({ kind: 'lost', when: 'after-spawn' }, asked))[1]).toBe("session 'web' was lost while 'tool' ran (pid 77)");
+    const died = { kind: 'lost', when: 'after-spawn', ending: { kind: 'signaled', signal: 9, core: false } } as const;
+    // The library does not tell it the pid.
+    expect(ours(exitOfOutcome(died, { ...asked, pid: undefined }))[1]).toBe(
+      "session 'web' was lost while 'tool' ran, which then died of SIGKILL",
+    );
     const ending = { kind: 'signaled', signal: 9, core: false } as const;
     expect(ours(exitOfOutcome({ kind: 'lost', when: 'after-spawn', ending }, asked))[1]).toContain('(pid 77, which then died of SIGKILL)');
     expect(ours(exitOfFailure(new HoldfastError('PROTOCOL', 'x'), asked))[1]).toContain('(pid 77): its agent speaks another language');

@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
 
-import { findAmount, isLimitName, limitOf } from '../../../src/client/limits.js';
+import { findAmount, findLimit, isLimitName } from '../../../src/client/limits.js';
 
 describe('a limit', () => {
   it('has a number by its name', () => {
-    expect(limitOf('nofile', 64, 'unlimited')).toEqual({ resource: 7, soft: 64n, hard: 0xffffffffffffffffn });
+    expect(findLimit('nofile', 64, 'unlimited')).toEqual({ resource: 7, soft: 64n, hard: 0xffffffffffffffffn });
     expect([isLimitName('core'), isLimitName('toString')]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['nofile', -1, 5],
+    ['nofile', 1.5, 5],
+    ['nofile', Number.NaN, 5],
+    ['nofile', 5, 1],
+    ['nofiles', 1, 5],
+  ] as const)('that the kernel would not take is none: %s %s:%s', (name, soft, hard) => {
+    expect(findLimit(name, soft, hard)).toBeUndefined();
   });
 
   it.each([

@@ -62,6 +62,27 @@ describe('a request', () => {
     await handle.outcome;
   });
 
+  it.each([
+    [{ timeoutMs: Number.NaN }, "'timeoutMs' must be a number of milliseconds up to 4294967295, not NaN"],
+    [{ timeoutMs: -1 }, "'timeoutMs' must be"],
+    [{ killGraceMs: Number.POSITIVE_INFINITY }, "'killGraceMs' must be"],
+    [{ umask: 0o1000 }, "'umask' must be a whole number from 0 to 511, not 512"],
+    [{ nice: 1.5 }, "'nice' must be a whole number from -20 to 19, not 1.5"],
+    [{ limits: { nofile: -1 } }, "the limit 'nofile' cannot be -1"],
+  ])('of numbers that cannot be is refused before it is sent: %j', async (options, message) => {
+    const error = await failureOf(run({ program: 'true', stdio: 'ignore', ...options }, agent.address).outcome);
+    expect(error.code).toBe('REQUEST_INVALID');
+    expect(error.message).toContain(message);
+  });
+
+  it('has a deadline, however little is left of it', async () => {
+    const handle = run({ program: 'true', stdio: 'ignore', timeoutMs: 0.4 }, agent.address);
+    const peer = await agent.peer();
+    expect(await peer.request()).toMatchObject({ timeoutMs: 1 });
+    peer.end();
+    await handle;
+  });
+
   it('takes the working directory and mask of this process', async () => {
     const handle = run({ program: 'x', stdio: 'ignore' }, agent.address);
     const request = await (await agent.peer()).request();
