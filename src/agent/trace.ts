@@ -4,8 +4,9 @@
 import type { Timings } from '../protocol/exited.js';
 import type { JsonObject } from '../protocol/json.js';
 import { refusalName, stepName } from '../protocol/numbers.js';
-import { decodeWaitStatus, type Ending } from '../protocol/outcome.js';
+import { decodeWaitStatus } from '../protocol/outcome.js';
 import type { StringList } from '../protocol/strings.js';
+import type { TraceEnding, TraceRecord } from '../protocol/trace-record.js';
 import type { Result } from './request.js';
 
 const CAPACITY = 4096;
@@ -21,33 +22,6 @@ export interface Traced {
   /** As performance.now() has it. */
   readonly acceptedAt: number;
   timings(): Timings;
-}
-
-/** How it ended; `undefined`: it waits, or runs. */
-type TraceEnding =
-  | Ending
-  | { readonly kind: 'cancelled'; readonly by: string; readonly ending: Ending }
-  | { readonly kind: 'notStarted'; readonly step: string; readonly errno: number }
-  | { readonly kind: 'refused'; readonly code: string };
-
-/** Times in microseconds; of a command that has not got so far, those that are known. */
-export interface TraceRecord {
-  /** Since the epoch. */
-  readonly acceptedUs: number;
-  readonly queuedUs: number;
-  readonly spawnUs: number;
-  readonly runUs: number;
-  readonly userUs: number;
-  readonly systemUs: number;
-  /** Memory. Of all its processes together where a report was asked for and containment can count, else of the largest one. */
-  readonly peakBytes: number;
-  /** The peak is no more than that: the kernel carries the agent's own over to a target, so less cannot be seen. */
-  readonly isPeakBound: boolean;
-  readonly pid: number;
-  /** A NUL between words. Cut, and ends with '…', when it is long. */
-  readonly command: string;
-  readonly job: string;
-  readonly ending: TraceEnding | undefined;
 }
 
 export class Trace {

@@ -1,32 +1,13 @@
-// The trace of a session, asked of its agent. src/agent/trace.ts keeps it and says what each member means.
+// The trace of a session, asked of its agent. src/agent/trace.ts keeps it.
 
 import * as v from 'valibot';
 
 import { HoldfastError } from '../errors.js';
 import type { Ending } from '../protocol/outcome.js';
+import type { TraceRecord } from '../protocol/trace-record.js';
 import { control } from '../session/control.js';
 
 const TIMEOUT_MS = 10_000;
-
-export interface TraceRecord {
-  readonly acceptedUs: number;
-  readonly queuedUs: number;
-  readonly spawnUs: number;
-  readonly runUs: number;
-  readonly userUs: number;
-  readonly systemUs: number;
-  readonly peakBytes: number;
-  readonly isPeakBound: boolean;
-  readonly pid: number;
-  readonly command: string;
-  readonly job: string;
-  /** Absent: it waits, or runs. */
-  readonly ending?:
-    | Ending
-    | { readonly kind: 'cancelled'; readonly by: string; readonly ending: Ending }
-    | { readonly kind: 'notStarted'; readonly step: string; readonly errno: number }
-    | { readonly kind: 'refused'; readonly code: string };
-}
 
 export interface Trace {
   readonly on: boolean;

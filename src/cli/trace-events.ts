@@ -1,7 +1,8 @@
 // A trace in the Trace Event Format that chrome://tracing and https://ui.perfetto.dev read. Pure.
 // Each command is a slice, with its queue, start and run inside it, on the first lane that is free; counters show how many run and wait.
 
-import type { Trace, TraceRecord } from './trace-control.js';
+import type { TraceRecord } from '../protocol/trace-record.js';
+import type { Trace } from './trace-control.js';
 import { endingText } from './trace-timeline.js';
 
 /** Times in microseconds. `X`: a slice · `C`: a counter · `M`: a name for a process or a lane. */

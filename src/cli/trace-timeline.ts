@@ -2,8 +2,9 @@
 
 import { errnoName } from '../client/errno.js';
 import { signalName } from '../client/signal-name.js';
+import type { TraceRecord } from '../protocol/trace-record.js';
 import { formatTable, shellWord } from './table.js';
-import type { Trace, TraceRecord } from './trace-control.js';
+import type { Trace } from './trace-control.js';
 
 const BAR_WIDTH = 30;
 const COMMAND_WIDTH = 60;

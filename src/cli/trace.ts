@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 
+import { systemErrorText } from '../client/errno.js';
 import { HoldfastError } from '../errors.js';
 import { selectName } from './selection.js';
 
@@ -67,7 +68,7 @@ function write(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (cause) {
-    throw new HoldfastError('USAGE', `cannot write '${path}': ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new HoldfastError('USAGE', `cannot write '${path}': ${systemErrorText(cause)}`, {
       hint: 'name a file that you may write',
       cause,
     });

@@ -6,7 +6,6 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ExecaError, execa } from 'execa';
 import { spawn as spawnPty } from 'node-pty';
@@ -275,5 +274,7 @@ class Pty {
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-  while (child.exitCode === null && child.signalCode === null) await sleep(5);
+  await eventually(() => {
+    if (child.exitCode === null && child.signalCode === null) throw new Error(`process ${child.pid} runs`);
+  }, PATIENCE_MS);
 }

@@ -1,9 +1,10 @@
 // What is made of a trace: text, and the Trace Event Format, whose required members are checked as its readers require them.
 
 import { describe, expect, it } from 'vitest';
-import type { Trace, TraceRecord } from '../../../src/cli/trace-control.js';
+import type { Trace } from '../../../src/cli/trace-control.js';
 import { type TraceEvent, traceFile } from '../../../src/cli/trace-events.js';
 import { formatTimeline } from '../../../src/cli/trace-timeline.js';
+import type { TraceRecord } from '../../../src/protocol/trace-record.js';
 
 const plain: TraceRecord = {
   acceptedUs: 1_000_000,

@@ -3,7 +3,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../../src/errors.js';
 import { killProcess, processStartTicks } from '../../../src/native.js';
@@ -13,6 +12,7 @@ import { LaunchError } from '../../../src/session/launch-error.js';
 import { findSession, listSessions } from '../../../src/session/list.js';
 import { openSession } from '../../../src/session/open.js';
 import { writeRecord } from '../../../src/session/record.js';
+import { eventually } from '../../harness/eventually.js';
 import { bash, define, STAND_IN, useScratch } from './place.js';
 
 async function failure(opening: Promise<unknown>): Promise<HoldfastError> {
@@ -26,12 +26,11 @@ async function failure(opening: Promise<unknown>): Promise<HoldfastError> {
 }
 
 async function until<T>(what: () => T | undefined | false): Promise<T> {
-  for (let i = 0; i < 500; i++) {
+  return await eventually(() => {
     const found = what();
-    if (found !== undefined && found !== false) return found;
-    await sleep(10);
-  }
-  throw new Error(`never came: ${what}`);
+    if (found === undefined || found === false) throw new Error(`never came: ${what}`);
+    return found;
+  });
 }
 
 const numberIn = (path: string): number | undefined => (existsSync(path) && Number(readFileSync(path, 'utf8'))) || undefined;
