@@ -94,6 +94,7 @@ static int take_frame(struct relay *relay, const struct wire_header *header, con
     relay->early_signal = 0;
     relay->tell_at = 0;
     if (relay->job->options->detach) break;
+    pty_start(relay->job->pty); /* also of a target that has ended: what it wrote is still to be shown */
     return 0;
   case WIRE_STOPPED: return ending->spawned ? background_on_stop(&relay->background, relay->stop = frame->stopped.signal), 0 : -EPROTO;
   case WIRE_CONTINUED: return ending->spawned ? relay->stop = 0, relay->background.stopped = false, 0 : -EPROTO;
@@ -117,7 +118,6 @@ static void settle(struct relay *relay) {
   relay->settled = true;
   release_descriptors(relay);
   if (relay->job->pty->use != PTY_WHOLE && stderr_is_watched()) relay->look_at = now_ms() + STDERR_LOOK_MS;
-  pty_start(relay->job->pty);
 }
 
 static void take_frames(struct relay *relay) {

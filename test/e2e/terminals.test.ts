@@ -126,6 +126,11 @@ describe('with -t', () => {
     expect(last.stdout.toString().trim()).toBe('50 3000');
   });
 
+  it('a command that is over at once is shown as a longer one is', async () => {
+    const { text } = await ended(script('for i in {1..20}; do rx -t -- echo out; done'));
+    expect(text).toBe('out\r\n'.repeat(20));
+  });
+
   it('a slow reader gets everything too', async () => {
     const run = await holdfast.run([
       'bash',
