@@ -46,13 +46,19 @@ function explainedRequest({ request, exact }: Request): ExplainedRequest {
 }
 
 function only({ variables, absent }: Explanation, name: string): Explanation {
-  const isMeant = (each: Variable | Absence): boolean => each.name === name || functionOf(each.name) === name;
+  const isMeant = (each: Variable | Absence): boolean => isNamed(each, name);
   return { variables: variables.filter(isMeant), absent: absent.filter(isMeant) };
+}
+
+/** A function by its own name, and as it is shown: `build()`. */
+function isNamed(each: { readonly name: string }, name: string): boolean {
+  const carried = functionOf(each.name);
+  return each.name === name || (carried !== undefined && (carried === name || `${carried}()` === name));
 }
 
 function ofShown({ added, changed, removed }: Difference, name: string | undefined): Difference {
   if (name === undefined) return { added, changed, removed };
-  const isMeant = (each: { readonly name: string }): boolean => each.name === name || functionOf(each.name) === name;
+  const isMeant = (each: { readonly name: string }): boolean => isNamed(each, name);
   return { added: added.filter(isMeant), changed: changed.filter(isMeant), removed: removed.filter(isMeant) };
 }
 

@@ -16,6 +16,10 @@ const COMPLAINTS: readonly Complaint[] = [
     said: /EnvironmentNameNotFound|EnvironmentLocationNotFound|Cannot activate, prefix does not exist|Could not find conda environment/,
     cure: "make the environment first: 'conda env create --file environment.yml'",
   },
+  {
+    said: /: Argument list too long/,
+    cure: 'a variable is over 128 KiB, or all of them are too much for the kernel: unset what is not needed',
+  },
   { said: /: line \d+: ([\w.+-]+): command not found/, cure: "install '$1', or put it on the PATH" },
 ];
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { HoldfastError } from '../errors.js';
 import type { Launch } from './definition.js';
+import { lastWords } from './last-words.js';
 import { findCure } from './launch-cure.js';
 import { LaunchError } from './launch-error.js';
 import type { LaunchLog } from './launch-log.js';
@@ -139,9 +140,8 @@ export class Launching {
     const cure = findCure(output);
     const whole = `${cure === undefined ? '' : `${cure}; `}all that it said is in '${logPath}'`;
     const hint = output.length > 0 ? whole : SILENT[style];
-    // Its own words, before ours about it.
-    const last = output.findLast((line) => !line.startsWith('holdfast: ')) ?? output.at(-1);
-    const said = last === undefined ? ', and said nothing' : `; its last words were '${last.trim()}'`;
+    const last = lastWords(output);
+    const said = last === undefined ? ', and said nothing' : `; its last words were '${last}'`;
     switch (verdict.kind) {
       case 'refused':
         return new LaunchError(

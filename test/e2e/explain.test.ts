@@ -132,6 +132,13 @@ describe('who gave what', () => {
     expect(all).toContain("EVIL=$'\\E[2J\\23331m\\377\\n'");
   });
 
+  it('of a function is found by its name, and by what is shown of it', async () => {
+    await holdfast.open('web', { script: 'build() { make; }' });
+    const shown = await explain(['web', 'build']);
+    expect(shown).toContain('build () {');
+    expect(await explain(['web', 'build()'])).toBe(shown);
+  });
+
   it('is unknown for what nobody has: near names are told', async () => {
     await holdfast.open('web', { script: 'export CARGO_HOME=/c' });
     const { code, stderr } = await holdfast.holdfast(['explain', 'web', 'CARGO_HOMES']);

@@ -146,6 +146,10 @@ describe('a cure', () => {
       "make the environment first: 'conda env create --file environment.yml'",
     ],
     ['/x/source-command.bash: line 5: pixi: command not found', "install 'pixi', or put it on the PATH"],
+    [
+      '/x/enter.bash: line 10: /x/runner-exec: Argument list too long',
+      'a variable is over 128 KiB, or all of them are too much for the kernel: unset what is not needed',
+    ],
     ['error: attribute missing', undefined],
   ])('for %j', (said, cure) => {
     expect(findCure(['first', said, 'last'])).toBe(cure);
