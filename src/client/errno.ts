@@ -11,6 +11,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   EAGAIN: 'Resource temporarily unavailable',
   EBADF: 'Bad file descriptor',
   EBUSY: 'Resource busy',
+  EDQUOT: 'Quota exceeded',
   EEXIST: 'File exists',
   EFAULT: 'Bad address',
   EFBIG: 'File too large',

@@ -125,6 +125,16 @@ export function findFault(stat: Pick<Stats, 'mode' | 'uid'>, uid: number = effec
   };
 }
 
+/** What keeps a directory that is ours from being written to. */
+const UNWRITABLE: readonly string[] = ['EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EROFS'];
+
+/** What went wrong with the files in it: said as the directory's where that is full or cannot be written to, else as it is. */
+export function faultOfFiles(path: string, error: unknown): unknown {
+  const isSystem = error instanceof Error && !(error instanceof HoldfastError);
+  if (!isSystem || !UNWRITABLE.includes(codeOf(error))) return error;
+  return refused(path, systemErrorText(error), NAME_ANOTHER, error);
+}
+
 const NO_DIRECTORY = 'it is a link, or no directory';
 
 /** O_PATH|O_DIRECTORY|O_NOFOLLOW says ENOTDIR for a link and for a plain file alike. */

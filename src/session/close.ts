@@ -43,6 +43,8 @@ export async function closeSession(name: string, options: CloseOptions = {}): Pr
       throw new HoldfastError('BUSY', `session '${name}' is being opened or closed by another process`, { hint: 'try again later' });
     }
     await closeLocked(place, lock, options);
+  } catch (error) {
+    throw place.faultOf(error);
   } finally {
     place.close();
   }

@@ -93,6 +93,8 @@ export async function openSession(definition: SessionDefinition, options: OpenOp
     } finally {
       lock.release();
     }
+  } catch (error) {
+    throw place.faultOf(error);
   } finally {
     place.close();
   }

@@ -4,6 +4,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import {
+  faultOfFiles,
   makeRuntimeDirectory,
   openRuntimeDirectory,
   runtimeDirectoryPath,
@@ -32,6 +33,11 @@ export class SessionPlace {
     this.files = sessionFiles(`/proc/self/fd/${fd}`, name);
     this.shown = sessionFiles(directory, name);
     this.#fd = fd;
+  }
+
+  /** What is to be thrown for an error in the middle of work on the files. */
+  faultOf(error: unknown): unknown {
+    return faultOfFiles(this.directory, error);
   }
 
   /** A second call does nothing. */

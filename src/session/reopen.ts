@@ -50,6 +50,8 @@ export async function reopenSession(
       // Without the lock: whoever wants to close the session need not wait for these.
       await nap(name, options.signal);
     }
+  } catch (error) {
+    throw place.faultOf(error);
   } finally {
     place.close();
   }

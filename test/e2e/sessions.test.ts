@@ -196,6 +196,23 @@ describe('names and directories', () => {
     await expectRefused(link, /it is a link, or no directory/, run(`${link}/`));
   });
 
+  it.for([
+    ['ro', 'Read-only file system'],
+    ['nr_inodes=1', 'No space left on device'],
+    ['nr_inodes=2', 'No space left on device'],
+  ])('that cannot be written to is no place for a session: %s', async ([option = '', fault = ''], t) => {
+    needs(t, 'user namespaces');
+    const directory = holdfast.folder();
+    const script = `mount -t tmpfs -o mode=700,${option} none "$HOLDFAST_RUNTIME_DIR" && exec "$0" open s -- env`;
+    const ended = await holdfast.run(['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', script, programs.holdfast], {
+      env: { HOLDFAST_RUNTIME_DIR: directory },
+    });
+    expect({ code: ended.code, stderr: `${ended.stderr}` }).toEqual({
+      code: 1,
+      stderr: `holdfast: cannot use the runtime directory '${directory}': ${fault}\nhint: name another one in HOLDFAST_RUNTIME_DIR\n`,
+    });
+  });
+
   it('of another user is refused by both, whoever is root', async (t) => {
     needs(t, 'root', 'setpriv');
     chmodSync(holdfast.directory, 0o711);
