@@ -20,6 +20,8 @@ enum {
   /* A signal that ends a command may come while the agent's word that it has started is still on its way. For so long it counts
    * as the command's; then as ours, and a frozen or full session can be left with Ctrl-C. */
   SIGNAL_GRACE_MS = 500,
+  /* Two within this are of a program that sends both (HUP and TERM), and not of somebody who has lost patience. */
+  IMPATIENCE_MS = 100,
   /* Above the deadline and the grace, the client no longer believes that the agent keeps the deadline. */
   DEADLINE_SLACK_MS = 5000, UNKNOWN_GRACE_MS = 10000,
   /* A wait in the queue is worth a word when somebody looks on and it is not over at once. */
@@ -157,10 +159,10 @@ static void go_on(struct relay *relay) {
   outbox_plain(&relay->out, WIRE_RESUME);
 }
 
-/* Before the target has started: a second one is not discussed. */
+/* Before the target has started: a second one is not discussed, unless it came with the first. */
 static void take_early(struct relay *relay, int signal) {
   if (signal != SIGHUP && signal != SIGINT && signal != SIGQUIT && signal != SIGTERM && signal != SIGTSTP) return;
-  if (relay->early_signal != 0 && signal != SIGTSTP) {
+  if (relay->early_signal != 0 && signal != SIGTSTP && now_ms() >= relay->early_until - SIGNAL_GRACE_MS + IMPATIENCE_MS) {
     relay->ending->signal = signal;
     end(relay, ENDING_INTERRUPTED);
     return;
