@@ -14,6 +14,7 @@ import { fillPlaceholders, type HeldFacts } from '../wrap/placeholders.js';
 import { startBare } from './bare-start.js';
 import type { SessionDefinition } from './definition.js';
 import { hostEnvironment } from './host-environment.js';
+import { lastWords } from './last-words.js';
 import { withRawVariables } from './launch-command.js';
 import { LaunchError } from './launch-error.js';
 import type { LaunchLog } from './launch-log.js';
@@ -176,8 +177,8 @@ export class Holding {
     hint?: string,
   ): LaunchError {
     const output = this.#facts.log.tail(TAIL_LINES);
-    const last = output.at(-1);
-    const said = last === undefined || code === 'LAUNCH_INTERRUPTED' ? '' : `; its last words were '${last.trim()}'`;
+    const last = lastWords(output);
+    const said = last === undefined || code === 'LAUNCH_INTERRUPTED' ? '' : `; its last words were '${last}'`;
     return new LaunchError(code, `${message}${said}`, output, hint ?? `all that it said is in '${this.#facts.logPath}'`);
   }
 }

@@ -9,6 +9,7 @@ it.each([
   [['error: syntax error', '', '       at /p/shell.nix:1:3:', '', '            1| a b {', '             |   ^'], 'error: syntax error'],
   [['error: one', 'error: two', '   |', '12 | x'], 'error: two'],
   [['no such thing', '-----'], 'no such thing'],
+  [['docker: Cannot connect', '', "Run 'docker run --help' for more information"], 'docker: Cannot connect'],
   [['^^^'], '^^^'],
   [[], undefined],
 ])('of %j are %j', (output, words) => {
