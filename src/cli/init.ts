@@ -3,6 +3,7 @@
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 
+import { workingDirectory } from '../client/directory.js';
 import { HoldfastError } from '../errors.js';
 import { writeWholeFile } from './whole-file.js';
 
@@ -27,7 +28,7 @@ it can say more. Examples:
 
 async function init(options: { provider?: string; force?: true }): Promise<void> {
   const { starterFor } = await import('../config/starter.js');
-  const directory = process.cwd();
+  const directory = workingDirectory();
   const { text, summary } = starterFor(directory, options.provider);
   if (!writeWholeFile(join(directory, FILE_NAME), text, { replace: options.force ?? false })) {
     throw new HoldfastError('USAGE', `'${FILE_NAME}' is there already, in '${basename(directory)}'`, {

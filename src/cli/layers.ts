@@ -1,6 +1,7 @@
 // `holdfast explain NAME -- CMD`: what stands between the caller and a command of a session, and the words that are executed in the end.
 // Values that come from a caller are not shown: they may be secrets.
 
+import { workingDirectory } from '../client/directory.js';
 import type { SessionDefinition } from '../session/definition.js';
 import { readOpened } from '../session/opened.js';
 import type { SessionRecord } from '../session/record.js';
@@ -24,7 +25,7 @@ const HIDDEN = '…';
 
 /** @throws {HoldfastError} `NO_SESSION`. */
 export function layersCommand(name: string, command: readonly string[], { json }: { readonly json?: true }): string {
-  const layers = layersOf(readOpened(name).record, command, process.cwd());
+  const layers = layersOf(readOpened(name).record, command, workingDirectory());
   return json === true ? `${JSON.stringify(layers, undefined, 2)}\n` : formatLayers(layers);
 }
 

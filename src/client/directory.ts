@@ -3,6 +3,8 @@
 
 import { readlinkSync, type Stats, statSync } from 'node:fs';
 
+import { HoldfastError } from '../errors.js';
+
 /** The working directory's physical path, as getcwd(2) has it; empty when it has none (removed, or out of reach). */
 export function physicalDirectory(): Buffer {
   let cwd: string;
@@ -14,6 +16,15 @@ export function physicalDirectory(): Buffer {
   if (cwd[0] !== '/') return NO_BYTES;
   // Node decodes it as UTF-8; where that lost something the kernel still knows the bytes.
   return cwd.includes('\ufffd') ? readlinkSync('/proc/self/cwd', { encoding: 'buffer' }) : Buffer.from(cwd);
+}
+
+/** For what cannot do without one. @throws {HoldfastError} `DIRECTORY_REFUSED`. */
+export function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new HoldfastError('DIRECTORY_REFUSED', 'the working directory is gone', { hint: 'change to one that is there', cause });
+  }
 }
 
 /** The name the user walked by, links included: $PWD, believed only while it leads to the working directory. */

@@ -8,6 +8,7 @@ import { HoldfastError } from '../errors.js';
 import { closeFd, isTty } from '../native.js';
 import type { Exited, Spawned } from '../protocol/messages.js';
 import type { Outcome } from '../protocol/outcome.js';
+import { listenForAbort } from './abort.js';
 import { nodeCaller, openCurrentDirectory } from './caller.js';
 import { connectWhenFree, readPassNames, type SessionAddress } from './connect.js';
 import { Conversation, type ConversationRequest, type Result } from './conversation.js';
@@ -57,6 +58,7 @@ class Run implements RunHandle {
   #conversation: Conversation | undefined;
   /** Signals that came before there was a connection to send them on. */
   #early: number[] | undefined;
+  #unlisten: (() => void) | undefined;
   #settled = false;
   #failed = false;
   #cancelled: { readonly reason: unknown } | undefined;
@@ -75,7 +77,7 @@ class Run implements RunHandle {
     try {
       options.signal?.throwIfAborted();
       this.#start(address);
-      if (!this.#settled) options.signal?.addEventListener('abort', this.#onAbort);
+      if (!this.#settled && options.signal !== undefined) this.#unlisten = listenForAbort(options.signal, this.#onAbort);
     } catch (error) {
       this.#fail(error);
     }
@@ -266,7 +268,7 @@ class Run implements RunHandle {
   #settle(): void {
     this.#settled = true;
     this.#release();
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#unlisten?.();
     this.#pid?.resolve(this.#spawned?.pid);
   }
 

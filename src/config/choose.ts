@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+import { workingDirectory } from '../client/directory.js';
 import { findProject, PROJECT_MARKERS, type ProjectMarker } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 import type { SessionDefinition } from '../session/definition.js';
@@ -58,8 +59,9 @@ export function chooseSession(request: OpenRequest): SessionDefinition {
 
 /** @throws as chooseSession. */
 export function chooseOpening(request: OpenRequest): ChosenSession {
-  const typed = withAbsolutePaths(request.settings, process.cwd());
-  const flags = settleFlags(typed, process.cwd());
+  const here = workingDirectory();
+  const typed = withAbsolutePaths(request.settings, here);
+  const flags = settleFlags(typed, here);
   const declared = findDeclared({ ...request, settings: flags });
   const settings = overlay(declared.settings, flags);
   const contradiction = findContradiction(settings);
@@ -203,7 +205,7 @@ function tomlKey(name: string): string {
 
 /** Where the search begins, and where a launcher from the command line runs: physical, so that one directory has one name. */
 function startDirectory(project: string | undefined): string {
-  if (project === undefined) return process.cwd();
+  if (project === undefined) return workingDirectory();
   if (!isDirectory(resolve(project))) {
     throw new HoldfastError('USAGE', `'${project}' is not a directory`, { hint: '--project takes the directory of a project' });
   }

@@ -4,6 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 
+import { workingDirectory } from '../client/directory.js';
 import { HoldfastError } from '../errors.js';
 import { canonical, type SessionDefinition } from '../session/definition.js';
 import type { ExecSession } from '../session/exec-session.js';
@@ -121,7 +122,7 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set(['name', 'cwd', 'progress', 's
 
 /** @throws {HoldfastError} `USAGE`, `CONFIG_INVALID`, `CONFIG_UNREADABLE`, `NO_PROJECT`, `NO_SESSION`. */
 export function definitionOf(options: OpenSessionOptions): SessionDefinition {
-  const directory = resolve(options.cwd ?? '.');
+  const directory = options.cwd?.startsWith('/') ? resolve(options.cwd) : resolve(workingDirectory(), options.cwd ?? '.');
   const said = settingsOf(options, directory);
   // It closes with its program, so there is no other reason to.
   const settings: SessionSettings = 'idle_timeout' in said ? said : { ...said, idle_timeout: null };

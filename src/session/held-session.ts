@@ -2,6 +2,7 @@
 // prepared, and nothing else here: all of them have an agent.
 
 import type { SessionAddress } from '../client/connect.js';
+import { workingDirectory } from '../client/directory.js';
 import { runFresh } from '../client/run.js';
 import type { RunHandle, RunOptions } from '../client/run-handle.js';
 import type { StdioOption } from '../client/stdio.js';
@@ -73,7 +74,7 @@ export class HeldSession implements ExecSession, Dependent {
 
   prepare(spec: CommandSpec): PreparedCommand {
     if (this.#teardown !== undefined) throw this.#gone();
-    const caller = { env: process.env, cwd: process.cwd() };
+    const caller = { env: process.env, cwd: spec.cwd?.startsWith('/') ? '/' : workingDirectory() };
     if (this.mode === 'host') return prepareOnHost(spec, caller);
     const { runtimePassEnv } = this.#facts.definition;
     return prepareForClient(spec, { runnerExec: installed.runnerExec, socket: this.#facts.socket, runtimePassEnv, caller });

@@ -1,6 +1,7 @@
 // Sessions that many parts of a program share: one of each key, opened when it is first asked for, closed when nobody uses it any more
 // and that is asked for. What an unexpected end of the program means for them is process-end.ts's matter.
 
+import { listenForAbort } from '../client/abort.js';
 import { HoldfastError } from '../errors.js';
 import { isAlive } from '../process-tree.js';
 import type { ExecSession } from './exec-session.js';
@@ -61,16 +62,15 @@ export class ExecSessionPool {
         key,
         open,
         grant: (lease) => {
-          signal?.removeEventListener('abort', onAbort);
+          unlisten?.();
           resolve(lease);
         },
         refuse: (reason) => {
-          signal?.removeEventListener('abort', onAbort);
+          unlisten?.();
           reject(reason);
         },
       };
-      const onAbort = (): void => this.#withdraw(ask, signal?.reason);
-      signal?.addEventListener('abort', onAbort);
+      const unlisten = signal === undefined ? undefined : listenForAbort(signal, () => this.#withdraw(ask, signal.reason));
       this.#asks.push(ask);
       this.#serve();
     });
