@@ -1,6 +1,8 @@
 // A Node process that holds as many MB of heap as its argument says, and times spawn() when it is told how often: heap.ts.
 
-import { closeFd, spawn, watchChildren } from '../src/native.js';
+import { watchChildren } from '../src/native/children.js';
+import { closeFd } from '../src/native/descriptors.js';
+import { spawn } from '../src/native/spawn.js';
 import { packStrings } from '../src/protocol/strings.js';
 
 const PER_MB = 131_072;

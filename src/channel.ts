@@ -2,7 +2,10 @@
 // Pairs descriptors with the frame that names them (docs/protocol.md §1, §2): they ride on a frame's first byte, and recvmsg(2)
 // never reads past the bytes of the next message that carries descriptors, so those that arrive belong to the last frame begun.
 
-import { closeFd, closeFds, NativeError, receive, send, unwatch, watch } from './native.js';
+import { closeFd, closeFds } from './native/descriptors.js';
+import { unwatch, watch } from './native/poll.js';
+import { receive, send } from './native/sockets.js';
+import { NativeError } from './native.js';
 import { ProtocolError } from './protocol/error.js';
 import { type Frame, parseHeader } from './protocol/frame.js';
 import { HEADER_BYTES } from './protocol/limits.js';

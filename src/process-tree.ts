@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { killProcess } from './native.js';
+import { killProcess } from './native/processes.js';
 
 const SIGKILL = 9;
 const SIGTERM = 15;

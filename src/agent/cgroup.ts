@@ -4,7 +4,10 @@
 
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChildChange, cgroupState, closeFd, killProcess, openDirectory } from '../native.js';
+import type { ChildChange } from '../native/children.js';
+import { closeFd } from '../native/descriptors.js';
+import { cgroupState, openDirectory } from '../native/files.js';
+import { killProcess } from '../native/processes.js';
 import { isAlive } from '../process-tree.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { Containment, ContainmentMaker } from './containment.js';

@@ -2,7 +2,9 @@
 // whole in time, or nonsense, is dropped without disturbing others. docs/protocol.md §4.
 
 import { Channel } from '../channel.js';
-import { closeFd, closeFds, killProcess, peerCredentials } from '../native.js';
+import { closeFd, closeFds } from '../native/descriptors.js';
+import { killProcess } from '../native/processes.js';
+import { peerCredentials } from '../native/sockets.js';
 import { encodeAnswer, encodeRefused } from '../protocol/agent-message.js';
 import { type ClientMessage, parseClientFrame } from '../protocol/client-message.js';
 import { ProtocolError } from '../protocol/error.js';

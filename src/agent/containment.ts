@@ -1,7 +1,9 @@
 // What holds everything that one request started, so that it can be ended whole. DESIGN section 4 "Ending".
 // This file: the interface, and its plainest form, the process group. cgroup.ts has the exact one.
 
-import { type ChildChange, killGroup, type Started } from '../native.js';
+import type { ChildChange } from '../native/children.js';
+import { killGroup } from '../native/processes.js';
+import type { Started } from '../native/spawn.js';
 import { groupMembers } from '../process-tree.js';
 import type { RunRequest } from '../protocol/run.js';
 

@@ -4,7 +4,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { observeEnd } from '../native.js';
+import { observeEnd } from '../native/children.js';
 import type { WrapDefinition } from '../wrap/definition.js';
 import { NOT_RUN } from './errands.js';
 import { ProofPipe } from './proof-pipe.js';

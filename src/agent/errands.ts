@@ -2,7 +2,10 @@
 // they are no requests. Their children are ended with their process group.
 
 import { closeSync, openSync } from 'node:fs';
-import { type ChildChange, closeFd, killGroup, type SpawnRequest, spawn } from '../native.js';
+import type { ChildChange } from '../native/children.js';
+import { closeFd } from '../native/descriptors.js';
+import { killGroup } from '../native/processes.js';
+import { type SpawnRequest, spawn } from '../native/spawn.js';
 import type { StringList } from '../protocol/strings.js';
 
 const SIGKILL = 9;

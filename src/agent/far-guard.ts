@@ -2,7 +2,8 @@
 // starts from a new place, and taken back at an orderly end.
 
 import { writeSync } from 'node:fs';
-import { type ChildChange, closeFd } from '../native.js';
+import type { ChildChange } from '../native/children.js';
+import { closeFd } from '../native/descriptors.js';
 import { wrapScript } from '../wrap/command.js';
 import type { WrapDefinition } from '../wrap/definition.js';
 import { endWords, FAR_SCRIPT } from '../wrap/far-script.js';

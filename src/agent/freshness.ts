@@ -3,7 +3,8 @@
 
 import { statSync } from 'node:fs';
 
-import { closeFd, findMoved, newStamps, openDirectory } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { findMoved, newStamps, openDirectory } from '../native/files.js';
 import { type Change, findChange, findReplacement, isSettledByEntry } from '../session/freshness.js';
 import { hashOf, pathsIn } from '../session/input-hash.js';
 import type { InputHash, Place } from '../session/record.js';

@@ -2,7 +2,8 @@
 // session's cgroup (native/guard.c). Its only tie to the agent is a pipe whose end it waits for.
 
 import { installed } from '../install.js';
-import { closeFd, makePipe, spawn } from '../native.js';
+import { closeFd, makePipe } from '../native/descriptors.js';
+import { spawn } from '../native/spawn.js';
 import { packStrings } from '../protocol/strings.js';
 
 export interface Guard {

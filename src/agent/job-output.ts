@@ -2,7 +2,8 @@
 // a file, and once that is full, or the disk is, the last ones are kept in memory, and those between are only counted.
 
 import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { closeFd, makePipe, unwatch, watch } from '../native.js';
+import { closeFd, makePipe } from '../native/descriptors.js';
+import { unwatch, watch } from '../native/poll.js';
 
 /** As much as a pipe holds: one read empties it. */
 const CHUNK_BYTES = 64 * 1024;

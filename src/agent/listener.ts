@@ -4,7 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { acceptUnix, closeFd, listenUnix, NativeError, openDirectory, send, unwatch, watch } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { openDirectory } from '../native/files.js';
+import { unwatch, watch } from '../native/poll.js';
+import { acceptUnix, listenUnix, send } from '../native/sockets.js';
+import { NativeError } from '../native.js';
 import { encodeRefused } from '../protocol/agent-message.js';
 import { RefusalCode } from '../protocol/numbers.js';
 

@@ -3,7 +3,9 @@
 
 import { closeSync, readFileSync, rmSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { closeFd, followParent, lockFile, setSubreaper, setsid } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { lockFile } from '../native/files.js';
+import { followParent, setSubreaper, setsid } from '../native/processes.js';
 import { functionCost } from '../session/functions.js';
 import { toldInputs } from '../session/told-inputs.js';
 import { BaseEnvironment } from './base-environment.js';

@@ -1,7 +1,7 @@
 // A pipe by which a wrapper, or what it runs, tells the agent something small: never as much as a pipe holds, so that nobody waits.
 
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { closeFd, makePipe } from '../native.js';
+import { closeFd, makePipe } from '../native/descriptors.js';
 
 const MOST_BYTES = 65_536;
 

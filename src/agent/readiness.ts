@@ -2,7 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { closeFd, NativeError, notify, openDirectory } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { openDirectory } from '../native/files.js';
+import { notify } from '../native/sockets.js';
+import { NativeError } from '../native.js';
 
 /** True when the datagram was taken. */
 function tell(address: string, message: string): boolean {

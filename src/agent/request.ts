@@ -3,7 +3,11 @@
 // all that leads from one to the next are to be seen in one place.
 
 import { HoldfastError } from '../errors.js';
-import { type ChildChange, closeFd, closeFds, killGroup, NativeError, type SpawnResult, type Started, spawn } from '../native.js';
+import type { ChildChange } from '../native/children.js';
+import { closeFd, closeFds } from '../native/descriptors.js';
+import { killGroup } from '../native/processes.js';
+import { type SpawnResult, type Started, spawn } from '../native/spawn.js';
+import { NativeError } from '../native.js';
 import { encodeContinued, encodeNotStarted, encodeRefused, encodeSpawned, encodeStopped } from '../protocol/agent-message.js';
 import { type Exited, encodeExited, type Timings } from '../protocol/exited.js';
 import { type CancelledBy, isStep, RefusalCode, Step } from '../protocol/numbers.js';

@@ -1,7 +1,8 @@
 // The agent's whole state: which requests run or wait, whether it serves or stops, when it has idled long enough. DESIGN section 4.
 
 import { readFileSync } from 'node:fs';
-import { type ChildChange, closeFds, isTty, watchChildren } from '../native.js';
+import { type ChildChange, watchChildren } from '../native/children.js';
+import { closeFds, isTty } from '../native/descriptors.js';
 import { descendantsOf, descendsFrom, endAll } from '../process-tree.js';
 import { encodeNotice, encodeQueued } from '../protocol/agent-message.js';
 import type { JsonObject } from '../protocol/json.js';

@@ -2,7 +2,8 @@
 
 import { fstatSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { closeFd, openDirectory } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { openDirectory } from '../native/files.js';
 import type { FunctionFilter } from '../session/functions.js';
 import type { InputHash, Place } from '../session/record.js';
 import type { HeldFacts } from '../wrap/placeholders.js';

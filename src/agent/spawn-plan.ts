@@ -1,6 +1,6 @@
 // From a request and its session to what the native part executes. Checks what only the agent can judge: the directory.
 
-import type { SpawnRequest } from '../native.js';
+import type { SpawnRequest } from '../native/spawn.js';
 import { TerminalKind } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import type { BaseEnvironment, TargetEnvironment } from './base-environment.js';

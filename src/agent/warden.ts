@@ -2,7 +2,11 @@
 // of all that the target starts. Costs one more small process and exec a request. DESIGN section 4 "Ending".
 
 import { installed } from '../install.js';
-import { type ChildChange, closeFd, killProcess, type Started, unwatch, wardenKill, wardenNews, wardenSignal, watch } from '../native.js';
+import { type ChildChange, wardenKill, wardenNews, wardenSignal } from '../native/children.js';
+import { closeFd } from '../native/descriptors.js';
+import { unwatch, watch } from '../native/poll.js';
+import { killProcess } from '../native/processes.js';
+import type { Started } from '../native/spawn.js';
 import { descendantsOf, findProcess, livingProcesses } from '../process-tree.js';
 import type { Containment, ContainmentMaker } from './containment.js';
 

@@ -1,7 +1,9 @@
 // One request behind a wrapper: what is spawned in its place, who gets its signals, whose its exit code is.
 
 import { getSystemErrorMap } from 'node:util';
-import { isTty, killProcess, type SpawnRequest } from '../native.js';
+import { isTty } from '../native/descriptors.js';
+import { killProcess } from '../native/processes.js';
+import type { SpawnRequest } from '../native/spawn.js';
 import { RefusalCode, Step } from '../protocol/numbers.js';
 import type { RunRequest } from '../protocol/run.js';
 import { type StringList, splitStrings } from '../protocol/strings.js';

@@ -3,7 +3,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import type { ChildChange, SpawnRequest } from '../native.js';
+import type { ChildChange } from '../native/children.js';
+import type { SpawnRequest } from '../native/spawn.js';
 import type { RunRequest } from '../protocol/run.js';
 import { packStrings, type StringList } from '../protocol/strings.js';
 import { isPlain } from '../wrap/command.js';

@@ -30,7 +30,7 @@ export function checkExitInfo(text: string = release()): Check {
 export async function checkCloseRange(): Promise<Check> {
   const name = 'close_range';
   try {
-    const { closeOnExecFrom } = await import('../native.js');
+    const { closeOnExecFrom } = await import('../native/descriptors.js');
     // Nothing is open that high: the call is made and changes nothing.
     closeOnExecFrom(0x7ffffff0);
     return { name, state: 'ok', detail: 'works' };

@@ -18,7 +18,7 @@ export function checkNode(version: string = process.versions.node): Check {
 
 export async function checkAddon(): Promise<Check> {
   try {
-    const { umask } = await import('../native.js');
+    const { umask } = await import('../native/processes.js');
     umask();
     return { name: 'addon', state: 'ok', detail: 'loads' };
   } catch (error) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Check, reasonOf } from './check.js';
 import { findOwnCgroup } from './check-cgroup.js';
 
-type Native = typeof import('../native.js');
+type Native = Awaited<ReturnType<typeof loadNative>>;
 type Ending = 'with a pidfd' | 'without a pidfd';
 
 const DEADLINE_MS = 5000;
@@ -15,12 +15,21 @@ const DEADLINE_MS = 5000;
 export async function checkSpawn(): Promise<Check[]> {
   let native: Native;
   try {
-    native = await import('../native.js');
+    native = await loadNative();
   } catch {
     return []; // Said by the check of the addon.
   }
   const ended = new EndedChildren(native);
   return [await checkPidfd(native, ended), ...(await checkBirthInCgroup(native, ended))];
+}
+
+/** Only now: without its addon no part of it loads. */
+async function loadNative() {
+  const { spawn } = await import('../native/spawn.js');
+  const { watchChildren } = await import('../native/children.js');
+  const { closeFd } = await import('../native/descriptors.js');
+  const { openDirectory } = await import('../native/files.js');
+  return { spawn, watchChildren, closeFd, openDirectory };
 }
 
 async function checkPidfd(native: Native, ended: EndedChildren): Promise<Check> {

@@ -53,7 +53,7 @@ async function checkRuntimeDirectory(): Promise<Check> {
   try {
     // Loads the addon: where that fails, its own check has said so.
     const { openRuntimeDirectory, runtimeDirectoryPath } = await import('../client/runtime-directory.js');
-    const { closeFd } = await import('../native.js');
+    const { closeFd } = await import('../native/descriptors.js');
     const path = runtimeDirectoryPath();
     const fd = openRuntimeDirectory(path);
     if (fd === undefined) return { name, state: 'ok', detail: `'${path}', made when a session is opened` };

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 
 import { type Caller, initialCaller } from '../client/caller.js';
 import { HoldfastError } from '../errors.js';
-import { isTty } from '../native.js';
+import { isTty } from '../native/descriptors.js';
 import { control } from '../session/control.js';
 import type { SessionDefinition } from '../session/definition.js';
 import { bytesOf } from '../session/host-environment.js';

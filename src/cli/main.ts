@@ -48,7 +48,7 @@ async function end(thrown: unknown): Promise<never> {
 /** Returns where the addon is missing, so that the signal cannot be taken without a core file. */
 async function dieBy(signal: number): Promise<void> {
   try {
-    const { dieBySignal } = await import('../native.js');
+    const { dieBySignal } = await import('../native/processes.js');
     dieBySignal(signal);
   } catch {
     // Then the exit code tells of it.

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readlinkSync } from 'node
 
 import type { Variables } from '../client/environment.js';
 import { HoldfastError } from '../errors.js';
-import { fdFlags, isTty } from '../native.js';
+import { fdFlags, isTty } from '../native/descriptors.js';
 import { MAX_FDS } from '../protocol/limits.js';
 import type { Jobserver } from './runner-exec-jobserver.js';
 import type { RunnerOptions } from './runner-exec-options.js';

@@ -9,7 +9,7 @@ import type { Selection } from '../client/locate.js';
 import { signalName } from '../client/signal-name.js';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
-import { closeOnExecFrom, isTty } from '../native.js';
+import { closeOnExecFrom, isTty } from '../native/descriptors.js';
 import { directoryName } from './selection.js';
 
 const STDERR = 2;

@@ -3,7 +3,7 @@
 
 import { writeSync } from 'node:fs';
 
-import { isTty } from '../native.js';
+import { isTty } from '../native/descriptors.js';
 
 const STDERR = 2;
 const MAX_TEXT_BYTES = 1535;

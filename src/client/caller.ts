@@ -4,7 +4,8 @@
 // opens /dev/null for a closed 0, 1 or 2. So in a Node process nobody can know that its caller ignored a signal (nohup), nor that
 // a standard descriptor was closed; `runner-exec`, which is no Node, knows both. A target started from here ignores nothing.
 
-import { openDirectory, umask } from '../native.js';
+import { openDirectory } from '../native/files.js';
+import { umask } from '../native/processes.js';
 import { logicalDirectory, physicalDirectory } from './directory.js';
 import { initialVariables, nodeVariables, type Variables } from './environment.js';
 

@@ -4,7 +4,9 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { closeFd, connectUnix, NativeError, peerCredentials } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { connectUnix, peerCredentials } from '../native/sockets.js';
+import { NativeError } from '../native.js';
 import { systemErrorText } from './errno.js';
 import type { Selection } from './locate.js';
 import { openRuntimeDirectory, runtimeDirectoryPath, sessionFiles } from './runtime-directory.js';

@@ -3,7 +3,8 @@
 
 import { Channel } from '../channel.js';
 import { HoldfastError } from '../errors.js';
-import { closeFd, NativeError } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { NativeError } from '../native.js';
 import type { Frame } from '../protocol/frame.js';
 import {
   type AgentMessage,

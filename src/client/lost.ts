@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 
-import { killGroup } from '../native.js';
+import { killGroup } from '../native/processes.js';
 import { decodeWaitStatus, type Ending, isEnding } from '../protocol/outcome.js';
 
 const SIGKILL = 9;

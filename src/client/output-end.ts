@@ -5,7 +5,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 
-import { closeFd } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
 
 /** What a pipe holds unless somebody has enlarged it; one more read finds its end. */
 const CHUNK_BYTES = 64 * 1024;

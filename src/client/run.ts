@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 
 import { HoldfastError } from '../errors.js';
-import { closeFd, isTty } from '../native.js';
+import { closeFd, isTty } from '../native/descriptors.js';
 import type { Exited, Spawned } from '../protocol/messages.js';
 import type { Outcome } from '../protocol/outcome.js';
 import { listenForAbort } from './abort.js';

@@ -5,7 +5,9 @@ import { createHash } from 'node:crypto';
 import { constants, fstatSync, mkdirSync, type Stats } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { closeFd, NativeError, openDirectory } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { openDirectory } from '../native/files.js';
+import { NativeError } from '../native.js';
 import { systemErrorText } from './errno.js';
 import { makeDirectories } from './make-directories.js';
 

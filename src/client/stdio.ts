@@ -7,7 +7,7 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
 import { HoldfastError } from '../errors.js';
-import { closeFds, fdFlags, isTty, makePipe } from '../native.js';
+import { closeFds, fdFlags, isTty, makePipe } from '../native/descriptors.js';
 import { systemErrorText } from './errno.js';
 import { OutputEnd } from './output-end.js';
 

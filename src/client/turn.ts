@@ -4,7 +4,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { closeFd, lockFile } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { lockFile } from '../native/files.js';
 import type { SessionAddress } from './connect.js';
 
 const NAP_MS = 20;

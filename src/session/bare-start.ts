@@ -3,7 +3,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 
-import { closeOnExecFrom } from '../native.js';
+import { closeOnExecFrom } from '../native/descriptors.js';
 
 export function startBare(start: () => ChildProcess): ChildProcess {
   closeOnExecFrom(3);

@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs';
 
 import { HoldfastError } from '../errors.js';
-import { killProcess } from '../native.js';
+import { killProcess } from '../native/processes.js';
 import { descendantsOf, endAll, findProcess, isAlive, type ProcessFacts } from '../process-tree.js';
 import { AgentFrozenError, ask } from './control.js';
 import { endHeld, HELD_END_MS } from './held-end.js';

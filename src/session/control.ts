@@ -6,7 +6,7 @@ import { Channel } from '../channel.js';
 import { addressOf, connectSession, type SessionAddress } from '../client/connect.js';
 import { refusalError } from '../client/refusal.js';
 import { HoldfastError } from '../errors.js';
-import { peerCredentials } from '../native.js';
+import { peerCredentials } from '../native/sockets.js';
 import { findProcess } from '../process-tree.js';
 import { type AgentMessage, encodeControl, ProtocolError, parseAgentFrame } from '../protocol/messages.js';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { installed } from '../install.js';
-import { processStartTicks } from '../native.js';
+import { processStartTicks } from '../native/processes.js';
 import type { Launch } from './definition.js';
 import { launchArgv, withRawVariables } from './launch-command.js';
 import type { LaunchLog } from './launch-log.js';

@@ -5,7 +5,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 import { HoldfastError } from '../errors.js';
-import { killProcess } from '../native.js';
+import { killProcess } from '../native/processes.js';
 import { fillPlaceholders, hasPlaceholder } from '../wrap/placeholders.js';
 import { hostEnvironment } from './host-environment.js';
 import { quoteForShell, withRawVariables } from './launch-command.js';

@@ -2,7 +2,7 @@
 
 import { addressOf } from '../client/connect.js';
 import { HoldfastError } from '../errors.js';
-import { killProcess } from '../native.js';
+import { killProcess } from '../native/processes.js';
 import { descendantsOf } from '../process-tree.js';
 import { findLiveAgent } from './agent-probe.js';
 import { closeSession } from './close.js';

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
-import { processStartTicks } from '../native.js';
+import { processStartTicks } from '../native/processes.js';
 import { fillPlaceholders, type HeldFacts } from '../wrap/placeholders.js';
 import { startBare } from './bare-start.js';
 import type { SessionDefinition } from './definition.js';

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { HoldfastError } from '../errors.js';
-import { setSubreaper } from '../native.js';
+import { setSubreaper } from '../native/processes.js';
 import { descendantsOf, endAll, isAlive, livingProcesses, type ProcessFacts } from '../process-tree.js';
 import { startBare } from './bare-start.js';
 import type { LaunchCommand } from './launch-command.js';

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 
 import { openRuntimeDirectory, runtimeDirectoryPath } from '../client/runtime-directory.js';
 import { HoldfastError } from '../errors.js';
-import { closeFd } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
 import { descendantsOf, isAlive, residentBytesOf } from '../process-tree.js';
 import { staleOf } from './agent-probe.js';
 import { ask } from './control.js';

@@ -3,7 +3,9 @@
 
 import { connectWhenFree, type SessionAddress } from '../client/connect.js';
 import { HoldfastError } from '../errors.js';
-import { closeFd, peerCredentials, processStartTicks, send } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { processStartTicks } from '../native/processes.js';
+import { peerCredentials, send } from '../native/sockets.js';
 import { encodeControl } from '../protocol/messages.js';
 
 export class Ownership {

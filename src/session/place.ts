@@ -12,7 +12,7 @@ import {
   sessionFiles,
 } from '../client/runtime-directory.js';
 import { HoldfastError } from '../errors.js';
-import { closeFd } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
 import { findJobFiles } from './job-files.js';
 import { checkName } from './name.js';
 

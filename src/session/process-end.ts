@@ -2,7 +2,7 @@
 // even after SIGKILL; here is what makes an ordinary end wait until nothing is left, and no more: exit codes, signals and the
 // program's own handlers stay as they are.
 
-import { killProcess } from '../native.js';
+import { killProcess } from '../native/processes.js';
 import { isAlive } from '../process-tree.js';
 
 /** A process that is to be gone soon. */

@@ -2,7 +2,9 @@
 
 import { rmSync } from 'node:fs';
 
-import { bindDatagram, closeFd, receiveDatagram, unwatch, watch } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { unwatch, watch } from '../native/poll.js';
+import { bindDatagram, receiveDatagram } from '../native/sockets.js';
 
 /** What one datagram says. */
 export interface Notice {

@@ -4,7 +4,8 @@
 import { fstatSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { closeFd, lockFile } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { lockFile } from '../native/files.js';
 
 const POLL_MS = 20;
 

@@ -21,7 +21,9 @@ import { isAbsolute, join } from 'node:path';
 import { systemErrorText } from '../client/errno.js';
 import { makeDirectories } from '../client/make-directories.js';
 import { findFault } from '../client/runtime-directory.js';
-import { closeFd, NativeError, openDirectory } from '../native.js';
+import { closeFd } from '../native/descriptors.js';
+import { openDirectory } from '../native/files.js';
+import { NativeError } from '../native.js';
 import { type SessionLock, tryLock, waitForLock } from './session-lock.js';
 import { decodeSnapshot, encodeSnapshot, type Snapshot, type SnapshotFacts, type SnapshotFault } from './snapshot-file.js';
 

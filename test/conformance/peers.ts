@@ -4,7 +4,7 @@ import { Place } from '../../bench/place.js';
 import type { RivalKind } from '../../bench/rival.js';
 import { s6Sudo } from '../../bench/rivals/s6-sudo.js';
 import { sshMux } from '../../bench/rivals/ssh-mux.js';
-import { setSubreaper } from '../../src/native.js';
+import { setSubreaper } from '../../src/native/processes.js';
 import { Absent, findProgram } from '../engines/site.js';
 import { descendantsOf, isAlive } from '../harness/processes.js';
 import { type Column, foreignColumn } from './columns.js';

@@ -4,7 +4,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listenUnix } from '../../src/native.js';
+import { listenUnix } from '../../src/native/sockets.js';
 import { programs, useHoldfast } from '../harness/holdfast.js';
 import { needs } from '../harness/needs.js';
 import type { Session } from '../harness/session.js';

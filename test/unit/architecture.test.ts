@@ -125,6 +125,12 @@ describe('powers', () => {
     expect(filesWith((node) => ts.isIdentifier(node) && ['createRequire', 'dlopen'].includes(node.text))).toEqual(['native']);
   });
 
+  it('calling the addon is for native/ alone', () => {
+    const callers = filesWith((node) => ts.isImportSpecifier(node) && node.name.text === 'addon');
+    expect(callers.filter((path) => partOf(path) !== 'native')).toEqual([]);
+    expect(callers).not.toEqual([]);
+  });
+
   it('ending the process is for cli/main.ts alone', () => {
     const ends = filesWith((node) => ts.isPropertyAccessExpression(node) && /^process\.(exit|reallyExit|abort)$/.test(node.getText()));
     expect(ends.filter((path) => path !== 'cli/main')).toEqual([]);

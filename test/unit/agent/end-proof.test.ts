@@ -9,7 +9,8 @@ import { entersOtherUsers, nameProof, statusProof } from '../../../src/agent/end
 import { Errands, type WrapperPlace } from '../../../src/agent/errands.js';
 import { packLatin1 } from '../../../src/agent/far-side.js';
 import type { Proof, Reached, SecondLook } from '../../../src/agent/start-proof.js';
-import { observeEnd, spawn, watchChildren } from '../../../src/native.js';
+import { observeEnd, watchChildren } from '../../../src/native/children.js';
+import { spawn } from '../../../src/native/spawn.js';
 import { descriptorsOf } from '../../harness/processes.js';
 import { SHELLS, wrapOf } from '../wrap/wraps.js';
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Errands, NOT_RUN, type WrapperPlace } from '../../../src/agent/errands.js';
 import { FarSide, packLatin1 } from '../../../src/agent/far-side.js';
 import { fileProof, type Proof, pipeProof, type Reached, spareNumber } from '../../../src/agent/start-proof.js';
-import { watchChildren } from '../../../src/native.js';
+import { watchChildren } from '../../../src/native/children.js';
 import type { WrapDefinition } from '../../../src/wrap/definition.js';
 import { eventually } from '../../harness/eventually.js';
 import { descriptorsOf, isAlive } from '../../harness/processes.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Freshness } from '../../../src/agent/freshness.js';
 import { type Asker, StalePolicy } from '../../../src/agent/stale-policy.js';
-import { findMoved, newStamps } from '../../../src/native.js';
+import { findMoved, newStamps } from '../../../src/native/files.js';
 import { RefusalCode } from '../../../src/protocol/numbers.js';
 import { type Change, changesText, findPlaceOf, hashInputs } from '../../../src/session/freshness.js';
 import { eventually } from '../../harness/eventually.js';

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Listener } from '../../../src/agent/listener.js';
-import { closeFd, closeFds, connectUnix } from '../../../src/native.js';
+import { closeFd, closeFds } from '../../../src/native/descriptors.js';
+import { connectUnix } from '../../../src/native/sockets.js';
 import { eventually } from '../../harness/eventually.js';
 import { expectNoDescriptorsLeft } from '../native/descriptors.js';
 

@@ -2,7 +2,9 @@
 // docs/protocol.md §2 alone. On the addon's plain calls, which test/unit/native checks against other programs: no event loop, so a
 // test decides what is read when.
 
-import { closeFd, closeFds, connectUnix, NativeError, receive, send } from '../../../src/native.js';
+import { closeFd, closeFds } from '../../../src/native/descriptors.js';
+import { connectUnix, receive, send } from '../../../src/native/sockets.js';
+import { NativeError } from '../../../src/native.js';
 import { eventually } from '../../harness/eventually.js';
 
 const HEADER_BYTES = 8;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { BaseEnvironment } from '../../../src/agent/base-environment.js';
 import { type Containment, GroupContainment } from '../../../src/agent/containment.js';
 import { type Reply, Request, type RequestHost } from '../../../src/agent/request.js';
-import { type ChildChange, watchChildren } from '../../../src/native.js';
+import { type ChildChange, watchChildren } from '../../../src/native/children.js';
 import { parseFrame } from '../../../src/protocol/frame.js';
 import { type AgentMessage, packStrings, parseAgentFrame, RefusalCode, type RunRequest, Step } from '../../../src/protocol/messages.js';
 import { eventually } from '../../harness/eventually.js';

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 
 import { OutputEnd } from '../../../src/client/output-end.js';
-import { closeFd, fdFlags, makePipe } from '../../../src/native.js';
+import { closeFd, fdFlags, makePipe } from '../../../src/native/descriptors.js';
 import { eventually } from '../../harness/eventually.js';
 
 describe('our end of an output', () => {

@@ -14,7 +14,7 @@ import {
   sessionFiles,
   sessionId,
 } from '../../../src/client/runtime-directory.js';
-import { closeFd } from '../../../src/native.js';
+import { closeFd } from '../../../src/native/descriptors.js';
 
 let top: string;
 

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 
 import { Channel } from '../../../src/channel.js';
 import type { SessionAddress } from '../../../src/client/connect.js';
-import { acceptUnix, closeFd, closeFds, listenUnix, unwatch, watch } from '../../../src/native.js';
+import { closeFd, closeFds } from '../../../src/native/descriptors.js';
+import { unwatch, watch } from '../../../src/native/poll.js';
+import { acceptUnix, listenUnix } from '../../../src/native/sockets.js';
 import {
   type ClientMessage,
   type Exited,

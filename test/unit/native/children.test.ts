@@ -1,7 +1,8 @@
 // Pins native/process.c: every change of a child is told once, with its status and usage; signals reach whom they name, never all.
 
 import { describe, expect, it } from 'vitest';
-import { killGroup, killProcess, NativeError, processStartTicks } from '../../../src/native.js';
+import { killGroup, killProcess, processStartTicks } from '../../../src/native/processes.js';
+import { NativeError } from '../../../src/native.js';
 import { eventually } from '../../harness/eventually.js';
 import { findProcess } from '../../harness/processes.js';
 import { changesOf, start, type Target } from './targets.js';

@@ -10,7 +10,16 @@ import { openDescriptors } from './descriptors.js';
 import { faultPoints, useFaultAddon } from './fault-addon.js';
 
 useFaultAddon();
-const native = await import('../../../src/native.js');
+const native = {
+  ...(await import('../../../src/native.js')),
+  ...(await import('../../../src/native/children.js')),
+  ...(await import('../../../src/native/descriptors.js')),
+  ...(await import('../../../src/native/files.js')),
+  ...(await import('../../../src/native/poll.js')),
+  ...(await import('../../../src/native/processes.js')),
+  ...(await import('../../../src/native/sockets.js')),
+  ...(await import('../../../src/native/spawn.js')),
+};
 
 const EINTR = 4;
 const EIO = 5;

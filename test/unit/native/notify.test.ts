@@ -3,7 +3,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bindDatagram, closeFd, NativeError, notify, receiveDatagram } from '../../../src/native.js';
+import { closeFd } from '../../../src/native/descriptors.js';
+import { bindDatagram, notify, receiveDatagram } from '../../../src/native/sockets.js';
+import { NativeError } from '../../../src/native.js';
 import { eventually } from '../../harness/eventually.js';
 import { Supervisor } from '../../harness/supervisor.js';
 import { expectNoDescriptorsLeft } from './descriptors.js';

@@ -4,21 +4,10 @@
 import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, readSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  acceptUnix,
-  closeFd,
-  closeFds,
-  connectUnix,
-  fdFlags,
-  listenUnix,
-  lockFile,
-  makePipe,
-  NativeError,
-  openDirectory,
-  peerCredentials,
-  receive,
-  send,
-} from '../../../src/native.js';
+import { closeFd, closeFds, fdFlags, makePipe } from '../../../src/native/descriptors.js';
+import { lockFile, openDirectory } from '../../../src/native/files.js';
+import { acceptUnix, connectUnix, listenUnix, peerCredentials, receive, send } from '../../../src/native/sockets.js';
+import { NativeError } from '../../../src/native.js';
 import { eventually } from '../../harness/eventually.js';
 import { Peer } from '../../harness/peer.js';
 import { expectNoDescriptorsLeft } from './descriptors.js';

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fdFlags } from '../../../src/native.js';
+import { fdFlags } from '../../../src/native/descriptors.js';
 import { eventually } from '../../harness/eventually.js';
 import { descriptorsOf } from '../../harness/processes.js';
 import { expectNoDescriptorsLeft, openFilesLimit } from './descriptors.js';

@@ -4,7 +4,10 @@ import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ChildChange, closeFd, killGroup, type SpawnRequest, type SpawnResult, spawn, watchChildren } from '../../../src/native.js';
+import { type ChildChange, watchChildren } from '../../../src/native/children.js';
+import { closeFd } from '../../../src/native/descriptors.js';
+import { killGroup } from '../../../src/native/processes.js';
+import { type SpawnRequest, type SpawnResult, spawn } from '../../../src/native/spawn.js';
 import { packStrings } from '../../../src/protocol/strings.js';
 import { eventually } from '../../harness/eventually.js';
 

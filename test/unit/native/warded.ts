@@ -4,7 +4,10 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { installed } from '../../../src/install.js';
-import { type ChildChange, closeFd, spawn, unwatch, wardenKill, wardenNews, watch } from '../../../src/native.js';
+import { type ChildChange, wardenKill, wardenNews } from '../../../src/native/children.js';
+import { closeFd } from '../../../src/native/descriptors.js';
+import { unwatch, watch } from '../../../src/native/poll.js';
+import { spawn } from '../../../src/native/spawn.js';
 import { eventually } from '../../harness/eventually.js';
 import { requestFor, scratch, type TargetOptions } from './targets.js';
 

@@ -2,7 +2,8 @@
 
 import { constants, readSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { closeFd, closeFds, fdFlags, makePipe, type Readiness, unwatch, watch } from '../../../src/native.js';
+import { closeFd, closeFds, fdFlags, makePipe } from '../../../src/native/descriptors.js';
+import { type Readiness, unwatch, watch } from '../../../src/native/poll.js';
 import { eventually } from '../../harness/eventually.js';
 import { expectNoDescriptorsLeft } from './descriptors.js';
 import { outputOf } from './targets.js';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../../src/errors.js';
-import { killProcess } from '../../../src/native.js';
+import { killProcess } from '../../../src/native/processes.js';
 import { isAlive } from '../../../src/process-tree.js';
 import { closeSession } from '../../../src/session/close.js';
 import { openSession } from '../../../src/session/open.js';

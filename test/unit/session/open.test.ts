@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../../src/errors.js';
-import { killProcess, processStartTicks } from '../../../src/native.js';
+import { killProcess, processStartTicks } from '../../../src/native/processes.js';
 import { isAlive } from '../../../src/process-tree.js';
 import { closeSession } from '../../../src/session/close.js';
 import { LaunchError } from '../../../src/session/launch-error.js';
