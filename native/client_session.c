@@ -101,7 +101,10 @@ static void say_not_connected(const struct session *session, int error) {
     say(hint, "session '%s' %s", session->name, state);
   } else if (error == -EAGAIN) say("'holdfast list' shows whether its agent is stuck", "session '%s' is too busy: it took no connection for %d s", session->name, BACKLOG_WAIT_MS / 1000);
   else if (error == -ENAMETOOLONG) say("a socket's file name has at most about 80 bytes", "cannot connect to session '%s': its path is too long", session->name);
-  else say(NULL, "cannot connect to session '%s': %s", session->name, strerror(-error));
+  else {
+    const char *cure = error == -EACCES ? "only the user who opened a session can use it" : "'holdfast list' shows what is open";
+    say(cure, "cannot connect to session '%s': %s", session->name, strerror(-error));
+  }
 }
 
 static bool is_trusted(const struct session *session, int socket) {

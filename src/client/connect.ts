@@ -150,7 +150,10 @@ function unconnected(address: SessionAddress, error: unknown): HoldfastError {
         cause: error,
       });
     default:
-      return new HoldfastError('RESOURCES', `cannot connect to session '${address.label}': ${systemErrorText(error)}`, { cause: error });
+      return new HoldfastError('RESOURCES', `cannot connect to session '${address.label}': ${systemErrorText(error)}`, {
+        hint: code === 'EACCES' ? 'only the user who opened a session can use it' : "'holdfast list' shows what is open",
+        cause: error,
+      });
   }
 }
 

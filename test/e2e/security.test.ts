@@ -50,6 +50,13 @@ describe('another user', () => {
     const directory = dirname(session.socket);
     const knock = async (): Promise<string> => `${(await user.run([process.execPath, '-e', KNOCK, session.socket])).stdout}`.trim();
     expect(await knock()).toBe('refused: EACCES');
+    for (const [, client] of CLIENTS) {
+      expect(endOf(await user.run([...client, '--socket', session.socket, '--', 'true']))).toEqual([
+        125,
+        '',
+        expect.stringContaining('Permission denied; hint: only the user who opened a session can use it'),
+      ]);
+    }
     chmodSync(directory, 0o711);
     expect(await knock()).toBe('refused: EACCES');
     chmodSync(session.socket, 0o777);
