@@ -1,6 +1,9 @@
 // The `holdfast` executable, and the only file that ends the process. The agent and the `runner-exec` fallback are picked out first:
 // they load nothing of the command line.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { HoldfastError } from '../errors.js';
 import { describeFailure, endingOf } from './ending.js';
 
 const SIGPIPE = 13;
@@ -21,6 +24,7 @@ async function main(first: string | undefined, rest: readonly string[]): Promise
       endWithReader();
       const { run } = await import('./program.js');
       await run(first === undefined ? [] : [first, ...rest]);
+      await nextTurn(); // in which the stream tells of a write that has failed
       return 0;
     }
   }
@@ -33,8 +37,13 @@ async function main(first: string | undefined, rest: readonly string[]): Promise
 function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') void dieBy(SIGPIPE).then(() => process.exit(128 + SIGPIPE));
-    else void end(error);
+    else void end(unwritten(error));
   });
+}
+
+function unwritten(cause: Error): HoldfastError {
+  const hint = 'make room, or send it elsewhere';
+  return new HoldfastError('RESOURCES', `cannot write to standard output: ${cause.message.replace(/, write$/, '')}`, { hint, cause });
 }
 
 async function end(thrown: unknown): Promise<never> {

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.js';
-import { useHoldfast } from '../harness/holdfast.js';
+import { programs, useHoldfast } from '../harness/holdfast.js';
 import { isAlive } from '../harness/processes.js';
 import type { Ended, RunOptions } from '../harness/running.js';
 
@@ -256,6 +256,21 @@ describe('the other commands', () => {
       [['status', '--jsn'], "unknown option '--jsn'"],
     ];
     for (const [args, message] of misuse) expectCause(await holdfast.holdfast(args), 2, message);
+  });
+
+  it('fail where what they print has no room, and end with a reader that has gone', async () => {
+    for (const args of ['--version', '--help', 'completion bash']) {
+      expectCause(
+        await holdfast.run(['sh', '-c', `'${programs.holdfast}' ${args} >/dev/full`]),
+        1,
+        'cannot write to standard output: ENOSPC.*',
+      );
+      const gone = `rm -f gone; mkfifo gone; (exec 3<gone) & exec 4>gone; wait; exec '${programs.holdfast}' ${args} >&4`;
+      expect(await holdfast.run(['bash', '-c', gone], { cwd: holdfast.folder() })).toMatchObject({
+        signal: 'SIGPIPE',
+        stderr: Buffer.alloc(0),
+      });
+    }
   });
 
   it('without a word prints how it is used, and fails with 2', async () => {
