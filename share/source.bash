@@ -9,6 +9,10 @@ if [[ ! -r $__holdfast_script ]]; then
 fi
 __holdfast_shim=("$@")
 set --
-# Its status is not judged: many such scripts end in a test that is false.
+# Its status is not judged, since many such scripts end in a test that is false; but one that cannot be parsed was only half sourced.
 . "$__holdfast_script"
+if (($? == 2)); then
+  BASH_ENV='' LD_PRELOAD='' LD_LIBRARY_PATH='' "/proc/$BASHPID/exe" -O extglob -n "$__holdfast_script" >/dev/null 2>&1
+  if (($? == 2)); then builtin exit 2; fi
+fi
 . "$__holdfast_share/enter.bash"

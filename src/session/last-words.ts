@@ -1,7 +1,7 @@
 // Which line of a launcher's output says why it ended.
 
 /** A picture of the place (a line of source with its number, what points at it), or where to read on. */
-const ASIDE = /^\s*\d*\s*\||^[^\p{L}\p{N}]*$|^(?:Run|See|Try|Usage:) .*(?:--help|-h)\b/u;
+const ASIDE = /^\s*\d*\s*\||: line \d+: `.*'$|^[^\p{L}\p{N}]*$|^(?:Run|See|Try|Usage:) .*(?:--help|-h)\b/u;
 
 /** The launcher's own words go before ours about it, and the error before what follows on it. @param output its last lines. */
 export function lastWords(output: readonly string[]): string | undefined {

@@ -20,6 +20,8 @@ const COMPLAINTS: readonly Complaint[] = [
     said: /: Argument list too long/,
     cure: 'a variable is over 128 KiB, or all of them are too much for the kernel: unset what is not needed',
   },
+  { said: /: line \d+: syntax error near unexpected token `\$'[^']*\\r/, cure: 'its lines end in CR LF: save it with LF alone' },
+  { said: /: line \d+: (?:syntax error|unexpected EOF)/, cure: 'correct the script: bash cannot read it to its end' },
   { said: /: line \d+: ([\w.+-]+): command not found/, cure: "install '$1', or put it on the PATH" },
 ];
 

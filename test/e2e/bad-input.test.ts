@@ -187,6 +187,10 @@ describe('holdfast open', () => {
     expect(await expectFailure(['x', '--source', ends], 1, 'the launcher .* ended with status 0 .*, and said nothing')).toContain(
       'hint: a script that is sourced must not end its shell',
     );
+    const torn = holdfast.program('env.sh', 'export A=1\nif then\n');
+    expect(
+      await expectFailure(['x', '--source', torn], 1, "the launcher .* status 2 .*line 2: syntax error near unexpected token `then''"),
+    ).toContain('hint: correct the script');
     // It runs the shim, and the shim's node is not there to be run.
     const broken = holdfast.program('launcher', '#!/bin/sh\nshift\nexec "$0.missing" "$@"\n');
     await expectFailure(['x', '--', broken], 1, "the launcher of session 'x' ended with status 127 .*");

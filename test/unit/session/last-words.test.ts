@@ -10,6 +10,10 @@ it.each([
   [['error: one', 'error: two', '   |', '12 | x'], 'error: two'],
   [['no such thing', '-----'], 'no such thing'],
   [['docker: Cannot connect', '', "Run 'docker run --help' for more information"], 'docker: Cannot connect'],
+  [
+    ["/p/env.sh: line 2: syntax error near unexpected token `('", "/p/env.sh: line 2: `f( {'"],
+    "/p/env.sh: line 2: syntax error near unexpected token `('",
+  ],
   [['^^^'], '^^^'],
   [[], undefined],
 ])('of %j are %j', (output, words) => {

@@ -146,6 +146,8 @@ describe('a cure', () => {
       "make the environment first: 'conda env create --file environment.yml'",
     ],
     ['/x/source-command.bash: line 5: pixi: command not found', "install 'pixi', or put it on the PATH"],
+    ["/p/env.sh: line 2: syntax error near unexpected token `$'{\\r''", 'its lines end in CR LF: save it with LF alone'],
+    ['/p/env.sh: line 3: syntax error: unexpected end of file', 'correct the script: bash cannot read it to its end'],
     [
       '/x/enter.bash: line 10: /x/runner-exec: Argument list too long',
       'a variable is over 128 KiB, or all of them are too much for the kernel: unset what is not needed',
