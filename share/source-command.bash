@@ -10,4 +10,9 @@ __holdfast_code=$("$@") || {
 }
 set --
 eval "$__holdfast_code"
+# As in source.bash: code that cannot be parsed was only half evaluated.
+if (($? == 2)); then
+  builtin printf '%s\n' "$__holdfast_code" | BASH_ENV='' LD_PRELOAD='' LD_LIBRARY_PATH='' "/proc/$$/exe" -O extglob -n >/dev/null 2>&1
+  if (($? == 2)); then builtin exit 2; fi
+fi
 . "$__holdfast_share/enter.bash"

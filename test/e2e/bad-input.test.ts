@@ -191,6 +191,8 @@ describe('holdfast open', () => {
     expect(
       await expectFailure(['x', '--source', torn], 1, "the launcher .* status 2 .*line 2: syntax error near unexpected token `then''"),
     ).toContain('hint: correct the script');
+    const printed = ['x', '--source-command', 'echo', '--source-command', 'A=1; if then'];
+    expect(await expectFailure(printed, 1, 'the launcher .* status 2 .*syntax error .*')).toContain('hint: correct the script');
     // It runs the shim, and the shim's node is not there to be run.
     const broken = holdfast.program('launcher', '#!/bin/sh\nshift\nexec "$0.missing" "$@"\n');
     await expectFailure(['x', '--', broken], 1, "the launcher of session 'x' ended with status 127 .*");
