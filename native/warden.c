@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client_memory.h"
 #include "client_process.h"
 #include "client_signals.h"
 
@@ -51,9 +50,18 @@ static bool look_at(pid_t pid, struct process *out) {
   return process_place(pid, &out->place) && out->place.state != 'Z' && out->place.state != 'X';
 }
 
-/* Every descendant of this process, parents before their children's turn: one look at /proc. Returns their number. */
-static size_t held(struct process found[MAX_HELD]) {
-  ASIDE static struct process all[MAX_HELD];
+/* Room for MAX_HELD each, there from the start: when all is to be ended, memory may be what is wanting. Not static, or every call of the
+ * client had a megabyte of data, which small limits do not allow. */
+static struct process *all, *found;
+
+static bool make_room(void) {
+  all = calloc((size_t)2 * MAX_HELD, sizeof *all);
+  found = all + MAX_HELD;
+  return all != NULL;
+}
+
+/* Puts every descendant of this process into `found`, parents before their children's turn: one look at /proc. Returns their number. */
+static size_t find_held(void) {
   size_t total = 0, count = 0;
   DIR *proc = opendir("/proc");
   if (proc == NULL) return 0;
@@ -70,10 +78,8 @@ static size_t held(struct process found[MAX_HELD]) {
   return count;
 }
 
-ASIDE static struct process found[MAX_HELD];
-
 static void signal_all(int signal_number) {
-  size_t count = held(found);
+  size_t count = find_held();
   for (size_t i = 0; i < count; i++) kill(found[i].pid, signal_number);
 }
 
@@ -81,7 +87,7 @@ static void signal_all(int signal_number) {
  * target started. The kernel delivers to a group at one blow, also to a member that is forking just now: whoever lives for a
  * shorter time than a look at /proc takes, as in a fork storm, is reached in no other way. */
 static size_t strike(const struct warden *warden, int signal_number) {
-  size_t count = held(found);
+  size_t count = find_held();
   pid_t own = getsid(0);
   for (size_t i = 0; i < count; i++) {
     bool whole = found[i].place.group > 1 && (found[i].place.group == warden->group || found[i].place.session != own);
@@ -177,7 +183,7 @@ int warden_main(int argc, char **argv) {
   struct warden_report news = {0};
   struct spawn_result result;
   struct spawn_limit limits[SPAWN_MAX_LIMITS];
-  if (argc < 6) return 125;
+  if (argc < 6 || !make_room()) return 125;
   struct warden warden = {.control = atoi(argv[0])};
   struct spawn_request request = {
       .inherited = true,
