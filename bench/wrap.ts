@@ -18,6 +18,8 @@ import { type Bar, type Result, rowsOf } from './result.js';
 const run = promisify(execFile);
 /** Beside the client: what the sign that a command was reached, and a shell inside, may cost. */
 const LIMIT = 1.05;
+/** For each round of the slow wrappers. */
+const QUICK_ROUNDS = 10;
 const DIRECT = 'direct /bin/true';
 const HELD = 'runner-exec, no wrapper';
 
@@ -27,6 +29,8 @@ interface Wrapper {
   readonly bare: readonly string[];
   /** Flags of `holdfast open`. */
   readonly flags: readonly string[];
+  /** A daemon, another host or a runtime takes part. */
+  readonly isSlow?: boolean;
 }
 
 export async function wrap(place: Place, rounds: number): Promise<Result> {
@@ -85,6 +89,7 @@ export async function wrap(place: Place, rounds: number): Promise<Result> {
         name: 'runc exec',
         bare: [...prefix, CONTAINER],
         flags: ['--preset', 'runc', '--operand', CONTAINER, ...prefix.flatMap((word) => ['--prefix', word])],
+        isSlow: true,
       };
     });
     await add('ssh', async () => {
@@ -93,6 +98,7 @@ export async function wrap(place: Place, rounds: number): Promise<Result> {
         name: 'ssh, ControlMaster',
         bare: [...client, HOST, '--'],
         flags: ['--preset', 'ssh', '--option', `config=${client[2]}`, '--operand', HOST],
+        isSlow: true,
       };
     });
     return await measured(place, rounds, wrappers, env, notes);
@@ -105,7 +111,60 @@ async function containerOf(engine: Engine, program: 'docker' | 'podman', env: Re
   const [client, ...words] = engine.client;
   const name = `bench-${program}`;
   await run(client, [...words, 'run', '-d', '--init', '--name', name, '--network', 'none', IMAGE, 'sleep', '1000000'], { env });
-  return { name: `${program} exec`, bare: [...engine.client, 'exec', '-i', name], flags: ['--preset', program, '--operand', name] };
+  return {
+    name: `${program} exec`,
+    bare: [...engine.client, 'exec', '-i', name],
+    flags: ['--preset', program, '--operand', name],
+    isSlow: true,
+  };
+}
+
+/** The median of each row, and the bars, of one run in which all of them took turns. */
+interface Timed {
+  readonly spreads: (readonly [string, Spread])[];
+  readonly bars: Bar[];
+}
+
+function sessionOf({ name }: Wrapper): string {
+  return `wrap-${name.replaceAll(/\W+/g, '-')}`;
+}
+
+function medianIn({ spreads }: Timed, wanted: string): number {
+  return spreads.find(([name]) => name === wanted)?.[1].median ?? Number.NaN;
+}
+
+/** @param beside what tells its two first rows from those of another run. */
+async function timed(
+  place: Place,
+  rounds: number,
+  wrappers: readonly Wrapper[],
+  env: Record<string, string>,
+  beside: string,
+): Promise<Timed> {
+  const programs: [string, readonly string[]][] = [
+    [`${DIRECT}${beside}`, ['/bin/true']],
+    [`${HELD}${beside}`, place.held('/bin/true')],
+    ...wrappers.flatMap((wrapper): [string, readonly string[]][] => [
+      [wrapper.name, [...wrapper.bare, '/bin/true']],
+      [`runner-exec: ${wrapper.name}`, [place.runnerExec, '--session', sessionOf(wrapper), '--cwd', '/', '--', '/bin/true']],
+    ]),
+  ];
+  const timings = await place.timer(env).run(
+    programs.map(([, argv]) => argv),
+    rounds,
+  );
+  const spreads = programs.map(([name], index): readonly [string, Spread] => [name, spreadOf((timings[index] ?? []).map(({ ms }) => ms))]);
+  const of = (name: string): number => medianIn({ spreads, bars: [] }, name);
+  const client = of(`${HELD}${beside}`) - of(`${DIRECT}${beside}`);
+  const bars = wrappers.map(
+    ({ name }): Bar => ({
+      what: `runner-exec: ${name}, less the client's own ${client.toFixed(2)} ms, against the bare wrapper, median`,
+      limit: LIMIT,
+      side: 'below',
+      seen: (of(`runner-exec: ${name}`) - client) / of(name),
+    }),
+  );
+  return { spreads, bars };
 }
 
 async function measured(
@@ -116,47 +175,31 @@ async function measured(
   notes: string[],
 ): Promise<Result> {
   const env = { ...place.env, ...more };
-  const sessions = wrappers.map((_, index) => `wrap${index}`);
-  for (const [index, { flags }] of wrappers.entries()) {
-    await run(place.holdfast, ['open', sessions[index] ?? '', ...flags], { env, cwd: '/' });
-  }
+  for (const wrapper of wrappers) await run(place.holdfast, ['open', sessionOf(wrapper), ...wrapper.flags], { env, cwd: '/' });
   try {
-    const programs: [string, readonly string[]][] = [
-      [DIRECT, ['/bin/true']],
-      [HELD, place.held('/bin/true')],
-      ...wrappers.flatMap(({ name, bare }, index): [string, readonly string[]][] => [
-        [name, [...bare, '/bin/true']],
-        [`runner-exec: ${name}`, [place.runnerExec, '--session', sessions[index] ?? '', '--cwd', '/', '--', '/bin/true']],
-      ]),
-    ];
-    const timings = await place.timer(more).run(
-      programs.map(([, argv]) => argv),
-      rounds,
+    // What takes a hundred times as long cannot be run as often; and beside it all else would be cold.
+    const quick = await timed(
+      place,
+      rounds * QUICK_ROUNDS,
+      wrappers.filter(({ isSlow }) => isSlow !== true),
+      more,
+      '',
     );
-    const spreads = programs.map(([name], index): readonly [string, Spread] => [
-      name,
-      spreadOf((timings[index] ?? []).map(({ ms }) => ms)),
-    ]);
-    const median = new Map(spreads.map(([name, spread]) => [name, spread.median]));
-    const of = (name: string): number => median.get(name) ?? Number.NaN;
-    const client = of(HELD) - of(DIRECT);
-    const bars: Bar[] = wrappers.map(({ name }) => ({
-      what: `runner-exec: ${name}, less the client's own ${client.toFixed(2)} ms, against the bare wrapper, median`,
-      limit: LIMIT,
-      side: 'below',
-      seen: (of(`runner-exec: ${name}`) - client) / of(name),
-    }));
-    if (median.has('docker exec') && median.has('nsenter into docker')) {
-      bars.push({
-        what: 'runner-exec: nsenter into docker against docker exec itself, median',
-        limit: 1,
-        side: 'below',
-        seen: of('runner-exec: nsenter into docker') / of('docker exec'),
-      });
-    }
+    const slow = await timed(
+      place,
+      rounds,
+      wrappers.filter(({ isSlow }) => isSlow === true),
+      more,
+      ', beside engines',
+    );
+    const bars = [...quick.bars, ...slow.bars];
+    const nsenter = medianIn(quick, 'runner-exec: nsenter into docker') / medianIn(slow, 'docker exec');
+    if (!Number.isNaN(nsenter))
+      bars.push({ what: 'runner-exec: nsenter into docker against docker exec itself, median', limit: 1, side: 'below', seen: nsenter });
     if (!existsSync('/bin/busybox')) notes.push('without busybox there is no container to enter');
-    return { name: 'wrap', question: 'What does Holdfast add to each wrapper?', unit: 'ms', rows: rowsOf(spreads), bars, notes };
+    const rows = rowsOf([...quick.spreads, ...slow.spreads]);
+    return { name: 'wrap', question: 'What does Holdfast add to each wrapper?', unit: 'ms', rows, bars, notes };
   } finally {
-    for (const session of sessions) await run(place.holdfast, ['close', session], { env }).catch(() => undefined);
+    for (const wrapper of wrappers) await run(place.holdfast, ['close', sessionOf(wrapper)], { env }).catch(() => undefined);
   }
 }

@@ -13,7 +13,7 @@ build() {
   "$@" -std=c11 -D_GNU_SOURCE -DHOLDFAST_VERSION="\"${version:-0.0.0}\"" -Wall -Wextra -Werror -Wconversion \
     -ffunction-sections -fdata-sections -Wl,--gc-sections -o "$out.new" \
     "$root"/native/client*.c "$root"/native/enter.c "$root"/native/guard.c "$root"/native/keeper.c "$root"/native/process.c "$root"/native/sha256.c \
-    "$root"/native/shim.c "$root"/native/spawn.c "$root"/native/warden.c "$root"/native/wire.c
+    "$root"/native/shim.c "$root"/native/spawn*.c "$root"/native/warden.c "$root"/native/wire.c
 }
 
 # musl brings no headers of the kernel: those of the system come after its own.

@@ -1,4 +1,4 @@
-// Pins native/spawn.c: every attribute of a target is the asked one, none is inherited from the agent by chance.
+// Pins native/spawn_child.c: every attribute of a target is the asked one, none is inherited from the agent by chance.
 
 import { closeSync, constants, mkdirSync, openSync, rmdirSync } from 'node:fs';
 import { getPriority } from 'node:os';

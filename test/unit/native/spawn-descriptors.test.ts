@@ -1,4 +1,4 @@
-// Pins native/spawn.c: the target has the passed descriptors under their numbers, the same open file descriptions, and no others.
+// Pins native/spawn_child.c: the target has the passed descriptors under their numbers, the same open file descriptions, and no others.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Pins native/spawn.c: which file is executed, and with what arguments and environment.
+// Pins native/spawn_program.c: which file is executed, and with what arguments and environment.
 
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Pins native/spawn.c: a terminal that is handed over becomes the target's controlling one, with a session of its own.
+// Pins native/spawn_child.c: a terminal that is handed over becomes the target's controlling one, with a session of its own.
 
 import { closeSync, constants, openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
