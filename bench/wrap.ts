@@ -58,17 +58,17 @@ export async function wrap(place: Place, rounds: number): Promise<Result> {
   try {
     await add('chroot', () => ({
       name: 'chroot',
-      bare: [findProgram(place, 'chroot'), makeRootfs(site)],
+      bare: [named(place, 'chroot'), makeRootfs(site)],
       flags: ['--preset', 'chroot', '--operand', makeRootfs(site)],
     }));
     await add('bubblewrap', () => ({
       name: 'bwrap',
-      bare: [findProgram(place, 'bwrap'), '--die-with-parent', '--dev-bind', '/', '/', '--'],
+      bare: [named(place, 'bwrap'), '--die-with-parent', '--dev-bind', '/', '/', '--'],
       flags: ['--preset', 'bubblewrap', '--option', 'dev_bind=/'],
     }));
     await add('unshare', () => ({
       name: 'unshare -m',
-      bare: [findProgram(place, 'unshare'), '--mount', '--'],
+      bare: [named(place, 'unshare'), '--mount', '--'],
       flags: ['--preset', 'unshare', '--option', 'mount'],
     }));
     await add('docker', async () => await containerOf(await start(startDocker(site)), 'docker', { ...place.env, ...env }));
@@ -77,7 +77,7 @@ export async function wrap(place: Place, rounds: number): Promise<Result> {
       await add('nsenter', async () => {
         const [program = ''] = docker.bare;
         const { stdout } = await run(program, ['inspect', '--format', '{{.State.Pid}}', 'bench-docker'], { env: { ...place.env, ...env } });
-        const bare = [findProgram(place, 'nsenter'), '--all', '--target', stdout.trim(), '--'];
+        const bare = [named(place, 'nsenter'), '--all', '--target', stdout.trim(), '--'];
         return { name: 'nsenter into docker', bare, flags: ['--preset', 'nsenter', '--option', 'container=bench-docker'] };
       });
     }
@@ -105,6 +105,12 @@ export async function wrap(place: Place, rounds: number): Promise<Result> {
   } finally {
     for (const engine of engines) await engine.end();
   }
+}
+
+/** As the preset has it and anybody types it: looked up on PATH. @throws Absent. */
+function named(place: Place, program: string): string {
+  findProgram(place, program);
+  return program;
 }
 
 async function containerOf(engine: Engine, program: 'docker' | 'podman', env: Record<string, string>): Promise<Wrapper> {
