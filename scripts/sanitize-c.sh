@@ -47,7 +47,7 @@ sed 's/WIRE_MAX_FDS = 253/WIRE_MAX_FDS = 5/' "$native/protocol.h" >"$work/few/pr
 build "$work/descriptors-few" "$work/few" "$native"/test/descriptors.c "$work"/few/fd.c
 check "$work/descriptors-few"
 
-build "$work/spawn" "$native" "$native"/test/spawn_matrix.c "$native"/{fd,process,shim,spawn,warden_spawn}.c
+build "$work/spawn" "$native" "$native"/test/spawn_matrix.c "$native"/{fd,process,shim,spawn,spawn_child,spawn_program,warden_spawn}.c
 check "$work/spawn"
 check "$work/spawn" "$work/runner-exec"
 

@@ -1,8 +1,7 @@
-// What an errno means, in the words of the C library, so that both clients say the same. Node has its own texts, which differ.
+// What an errno means, in the words of the C library, so that both clients say the same. Node has its own texts, which differ. Needs no
+// addon: what says that there is none needs this.
 
 import { constants } from 'node:os';
-
-import { NativeError } from '../native.js';
 
 /** The ones that a start of a program, a file or a socket can meet; names for the rest. */
 const TEXTS: Readonly<Record<string, string>> = {
@@ -53,7 +52,6 @@ export function errnoText(errno: number): string {
 
 /** The same for an error that Node or the addon threw. */
 export function systemErrorText(error: unknown): string {
-  if (error instanceof NativeError) return errnoText(error.errno);
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return TEXTS[error.code] ?? error.code;
   return error instanceof Error ? error.message : String(error);
 }
