@@ -16,7 +16,7 @@ import type { Place } from './place.js';
 import { type Bar, type Result, rowsOf } from './result.js';
 
 const run = promisify(execFile);
-/** Beside the client: what the sign that a command was reached, and a shell inside, may cost. */
+/** Beside the client: what telling the wrapper's failures from the command's may cost. */
 const LIMIT = 1.05;
 /** For each round of the slow wrappers. */
 const QUICK_ROUNDS = 10;

@@ -45,14 +45,14 @@ static struct client {
   int signals;     /* the signalfd, once there is one */
   int handed_over; /* the terminal that the target is to get for good; -1: none */
   int report;      /* -1: none */
-  struct pty pty;  /* last: what every call uses lies together, on few pages */
+  struct pty pty;
 } client;
 
 /* The order matters: descriptors are judged before any of ours is opened. */
 static int prepare(const char *tool, int argc, char **argv) {
   struct client *c = &client;
   int status;
-  c->signals = c->handed_over = c->report = c->pty.master = c->pty.slave = -1; /* here, so that the buffers stay out of the file */
+  c->signals = c->handed_over = c->report = c->pty.master = c->pty.slave = -1; /* here, so that the whole stays out of the file */
   status = tool == NULL ? options_parse(argc, argv, &c->options) : options_of_shim(tool, argv, &c->options);
   if (status != OPTIONS_GO_ON) return status;
   if ((status = jobserver_find(&c->options, &c->jobserver)) != OPTIONS_GO_ON) return status;

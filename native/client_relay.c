@@ -46,7 +46,8 @@ struct relay {
   int early_signal;    /* came before the target had started; 0: none */
   uint32_t position;   /* in the queue */
   int64_t tell_at;     /* when that is worth a word; 0: never */
-  int64_t early_until, overdue_at, look_at; /* CLOCK_MONOTONIC ms; 0: never */
+  int64_t early_at;    /* when that was, CLOCK_MONOTONIC ms */
+  int64_t overdue_at, look_at; /* the same clock; 0: never */
 };
 
 static int64_t now_ms(void) {
@@ -162,14 +163,14 @@ static void go_on(struct relay *relay) {
 /* Before the target has started: a second one is not discussed, unless it came with the first. */
 static void take_early(struct relay *relay, int signal) {
   if (signal != SIGHUP && signal != SIGINT && signal != SIGQUIT && signal != SIGTERM && signal != SIGTSTP) return;
-  if (relay->early_signal != 0 && signal != SIGTSTP && now_ms() >= relay->early_until - SIGNAL_GRACE_MS + IMPATIENCE_MS) {
+  if (relay->early_signal != 0 && signal != SIGTSTP && now_ms() >= relay->early_at + IMPATIENCE_MS) {
     relay->ending->signal = signal;
     end(relay, ENDING_INTERRUPTED);
     return;
   }
   if (relay->early_signal != 0) return;
   relay->early_signal = signal;
-  relay->early_until = now_ms() + SIGNAL_GRACE_MS;
+  relay->early_at = now_ms();
 }
 
 static void take_signal(struct relay *relay, int signal) {
@@ -214,7 +215,7 @@ static void take_time(struct relay *relay) {
     say(NULL, "'%s' waits for its turn, at position %u", relay->job->options->command[0], relay->position);
   }
   if (relay->look_at != 0 && now >= relay->look_at) relay->look_at = stderr_look(relay->ending->pidfd, relay->job->signals) ? now + STDERR_LOOK_MS : 0;
-  if (relay->early_signal != 0 && now >= relay->early_until) {
+  if (relay->early_signal != 0 && now >= relay->early_at + SIGNAL_GRACE_MS) {
     int signal = relay->early_signal;
     relay->early_signal = 0;
     if (signal == SIGTSTP) {
@@ -231,7 +232,7 @@ static int timeout_ms(const struct relay *relay, int most) {
   int64_t until = relay->overdue_at;
   if (relay->look_at != 0 && (until == 0 || relay->look_at < until)) until = relay->look_at;
   if (relay->tell_at != 0 && (until == 0 || relay->tell_at < until)) until = relay->tell_at;
-  if (relay->early_signal != 0 && (until == 0 || relay->early_until < until)) until = relay->early_until;
+  if (relay->early_signal != 0 && (until == 0 || relay->early_at + SIGNAL_GRACE_MS < until)) until = relay->early_at + SIGNAL_GRACE_MS;
   if (until == 0) return most;
   int64_t left = until - now_ms();
   if (left < 0) left = 0;

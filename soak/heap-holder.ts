@@ -2,7 +2,7 @@
 
 import { watchChildren } from '../src/native/children.js';
 import { closeFd } from '../src/native/descriptors.js';
-import { spawn } from '../src/native/spawn.js';
+import { PLAIN, spawn } from '../src/native/spawn.js';
 import { packStrings } from '../src/protocol/strings.js';
 
 const PER_MB = 131_072;
@@ -17,22 +17,11 @@ async function time(): Promise<number> {
   });
   const startedAt = performance.now();
   const result = spawn({
+    ...PLAIN,
     program: Buffer.from('/bin/true\0'),
-    searchPath: undefined,
     argv: packStrings(['true']),
     env: packStrings([]),
-    cwd: Buffer.from('/\0'),
-    cwdFd: -1,
-    fds: [],
-    numbers: [],
     umask: 0o022,
-    ignored: 0n,
-    nice: undefined,
-    terminal: 0,
-    terminalFd: 0,
-    limits: new Float64Array(0),
-    cgroupFd: -1,
-    warden: undefined,
   });
   const ms = performance.now() - startedAt;
   if (!result.started) throw new Error(`spawn: errno ${result.errno}`);

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { ChildChange } from '../native/children.js';
 import { closeFd } from '../native/descriptors.js';
 import { killGroup } from '../native/processes.js';
-import { type SpawnRequest, spawn } from '../native/spawn.js';
+import { PLAIN, type SpawnRequest, spawn } from '../native/spawn.js';
 import type { StringList } from '../protocol/strings.js';
 
 const SIGKILL = 9;
@@ -47,23 +47,16 @@ export class Errands {
     const nothing = openSync('/dev/null', 'r+');
     try {
       const result = spawn({
+        ...PLAIN,
         program: argv.block.subarray(0, argv.block.indexOf(0) + 1),
         searchPath: place.searchPath,
         argv,
         env: place.env,
         cwd: place.cwd,
-        cwdFd: -1,
         // What it complains about goes to the session's log.
         fds: [nothing, nothing, 2, ...(extra === undefined ? [] : [extra.fd])],
         numbers: [0, 1, 2, ...(extra === undefined ? [] : [extra.number])],
-        umask: 0o077,
-        ignored: 0n,
-        nice: undefined,
-        terminal: 0,
-        terminalFd: 0,
         limits: this.#limits,
-        cgroupFd: -1,
-        warden: undefined,
       });
       if (!result.started) return Promise.resolve(NOT_RUN);
       const { pid, pidfd } = result;

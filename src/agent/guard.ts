@@ -3,7 +3,7 @@
 
 import { installed } from '../install.js';
 import { closeFd, makePipe } from '../native/descriptors.js';
-import { spawn } from '../native/spawn.js';
+import { PLAIN, spawn } from '../native/spawn.js';
 import { packStrings } from '../protocol/strings.js';
 
 export interface Guard {
@@ -16,22 +16,12 @@ export interface Guard {
 export function startGuard(cgroup: string): Guard | undefined {
   const pipe = makePipe();
   const result = spawn({
+    ...PLAIN,
     program: Buffer.from(`${installed.runnerExec}\0`),
-    searchPath: undefined,
     argv: packStrings([installed.runnerExec, '__guard', cgroup]),
     env: packStrings([]),
-    cwd: Buffer.from('/\0'),
-    cwdFd: -1,
     fds: [pipe.read],
     numbers: [0],
-    umask: 0o077,
-    ignored: 0n,
-    nice: undefined,
-    terminal: 0,
-    terminalFd: 0,
-    limits: new Float64Array(0),
-    cgroupFd: -1,
-    warden: undefined,
   });
   closeFd(pipe.read);
   if (result.started) {

@@ -25,11 +25,11 @@ export async function checkSpawn(): Promise<Check[]> {
 
 /** Only now: without its addon no part of it loads. */
 async function loadNative() {
-  const { spawn } = await import('../native/spawn.js');
+  const { PLAIN, spawn } = await import('../native/spawn.js');
   const { watchChildren } = await import('../native/children.js');
   const { closeFd } = await import('../native/descriptors.js');
   const { openDirectory } = await import('../native/files.js');
-  return { spawn, watchChildren, closeFd, openDirectory };
+  return { PLAIN, spawn, watchChildren, closeFd, openDirectory };
 }
 
 async function checkPidfd(native: Native, ended: EndedChildren): Promise<Check> {
@@ -79,22 +79,11 @@ async function checkBirthInCgroup(native: Native, ended: EndedChildren): Promise
 async function runShell(native: Native, ended: EndedChildren, cgroupFd: number): Promise<Ending> {
   const argv = ['sh', '-c', ':'];
   const result = native.spawn({
+    ...native.PLAIN,
     program: Buffer.from('/bin/sh\0'),
-    searchPath: undefined,
     argv: { count: argv.length, block: Buffer.from(argv.map((word) => `${word}\0`).join('')) },
     env: { count: 0, block: Buffer.alloc(0) },
-    cwd: Buffer.from('/\0'),
-    cwdFd: -1,
-    fds: [],
-    numbers: [],
-    umask: 0o77,
-    ignored: 0n,
-    nice: undefined,
-    terminal: 0,
-    terminalFd: 0,
-    limits: new Float64Array(0),
     cgroupFd,
-    warden: undefined,
   });
   if (!result.started) throw new Error(`step ${result.step}, errno ${result.errno}`);
   if (result.pidfd >= 0) native.closeFd(result.pidfd);

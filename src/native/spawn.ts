@@ -39,6 +39,23 @@ export interface SpawnRequest {
   warden: Buffer | undefined;
 }
 
+/** A request with nothing special about it: in `/`, without descriptors, its environment and its limits ours to say. */
+export const PLAIN: Omit<SpawnRequest, 'program' | 'argv' | 'env'> = {
+  searchPath: undefined,
+  cwd: Buffer.from('/\0'),
+  cwdFd: -1,
+  fds: [],
+  numbers: [],
+  umask: 0o077,
+  ignored: 0n,
+  nice: undefined,
+  terminal: 0,
+  terminalFd: 0,
+  limits: new Float64Array(0),
+  cgroupFd: -1,
+  warden: undefined,
+};
+
 /** Owned by the caller: `pidfd` (−1 where the kernel gives none) and the warden's `control` socket. */
 export type Started = { started: true; pid: number; pidfd: number; warden: { pid: number; control: number } | undefined };
 

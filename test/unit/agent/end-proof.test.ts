@@ -10,7 +10,7 @@ import { Errands, type WrapperPlace } from '../../../src/agent/errands.js';
 import { packLatin1 } from '../../../src/agent/far-side.js';
 import type { Proof, Reached, SecondLook } from '../../../src/agent/start-proof.js';
 import { observeEnd, watchChildren } from '../../../src/native/children.js';
-import { spawn } from '../../../src/native/spawn.js';
+import { PLAIN, spawn } from '../../../src/native/spawn.js';
 import { descriptorsOf } from '../../harness/processes.js';
 import { SHELLS, wrapOf } from '../wrap/wraps.js';
 
@@ -36,22 +36,10 @@ async function end(proof: Proof, name: string, script: string): Promise<void> {
   const program = join(scratch, name);
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const result = spawn({
+    ...PLAIN,
     program: Buffer.from(`${program}\0`),
-    searchPath: undefined,
     argv: packLatin1([name]),
     env: packLatin1(['PATH=/usr/bin:/bin']),
-    cwd: Buffer.from('/\0'),
-    cwdFd: -1,
-    fds: [],
-    numbers: [],
-    umask: 0o077,
-    ignored: 0n,
-    nice: undefined,
-    terminal: 0,
-    terminalFd: 0,
-    limits: new Float64Array(0),
-    cgroupFd: -1,
-    warden: undefined,
   });
   if (!result.started) throw new Error('it does not start');
   const { pid } = result;
