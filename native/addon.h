@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_ARGUMENTS = 12 };
+enum { MAX_ARGUMENTS = 13 };
 
 /* Reads up to MAX_ARGUMENTS; the missing ones are `undefined`. */
 void arguments_of(napi_env env, napi_callback_info info, napi_value values[MAX_ARGUMENTS]);

@@ -15,7 +15,7 @@
 #include "warden.h"
 
 /* The order of the numbers in spawn()'s first argument; src/native.ts has the same list. */
-enum scalar { S_ARGC, S_ENVC, S_CWD_FD, S_UMASK, S_IGNORED_LOW, S_IGNORED_HIGH, S_NICE_SET, S_NICE, S_TERMINAL, S_TERMINAL_FD, S_CGROUP_FD, S_FD_COUNT, SCALARS };
+enum scalar { S_ARGC, S_ENVC, S_CWD_FD, S_UMASK, S_IGNORED_LOW, S_IGNORED_HIGH, S_NICE_SET, S_NICE, S_TERMINAL, S_TERMINAL_FD, S_CGROUP_FD, S_FD_COUNT, S_CWD_OR_ROOT, S_BEFORE_COUNT, SCALARS };
 
 /* Points `into[0…count)` at the NUL-ended strings of a block, and ends the array. False: the block does not hold that many. */
 static bool split(char *block, size_t bytes, size_t count, char **into) {
@@ -41,8 +41,8 @@ static size_t limits_of(const double *from, size_t bytes, struct spawn_limit *in
   return count;
 }
 
-/* spawn(scalars, program, searchPath|undefined, argv, env, cwd|undefined, fds, numbers, limits: Float64Array, out: Int32Array(6), subject,
- * warden|undefined). program, searchPath, cwd and warden end with a NUL. out: pid, pidfd, step, errno, warden's pid, its control
+/* spawn(scalars, program|undefined, searchPath|undefined, argv, env, cwd|undefined, fds, numbers, limits: Float64Array, out: Int32Array(6), subject,
+ * warden|undefined, before|undefined). before: words in front of argv. program (the first word where it is undefined), searchPath, cwd and warden end with a NUL. out: pid, pidfd, step, errno, warden's pid, its control
  * socket. All descriptors given are borrowed. */
 static napi_value js_spawn(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
@@ -53,6 +53,7 @@ static napi_value js_spawn(napi_env env, napi_callback_info info) {
   const int32_t *scalar = bytes_of(env, argument[0], &scalar_bytes);
   char *argv_block = bytes_of(env, argument[3], &argv_bytes);
   char *env_block = bytes_of(env, argument[4], &env_bytes);
+  const char *program = bytes_of(env, argument[1], &unused);
   const double *limit_values = bytes_of(env, argument[8], &limit_bytes);
   int32_t *out = bytes_of(env, argument[9], &out_bytes);
   char *subject = bytes_of(env, argument[10], &subject_bytes);
@@ -60,16 +61,18 @@ static napi_value js_spawn(napi_env env, napi_callback_info info) {
       out_bytes < 6 * sizeof *out || subject == NULL || subject_bytes < SPAWN_SUBJECT_BYTES)
     return number(env, -EINVAL);
 
-  size_t argc = (size_t)scalar[S_ARGC], envc = (size_t)scalar[S_ENVC];
-  char **pointers = malloc((argc + envc + 3) * sizeof *pointers);
+  size_t before_bytes, before_count = (size_t)scalar[S_BEFORE_COUNT], argc = (size_t)scalar[S_ARGC], envc = (size_t)scalar[S_ENVC];
+  char *before = bytes_of(env, argument[12], &before_bytes);
+  char **pointers = malloc((before_count + argc + envc + 3) * sizeof *pointers);
   if (pointers == NULL) return number(env, -ENOMEM);
   struct spawn_request request = {
-      .program = bytes_of(env, argument[1], &unused),
+      .program = program != NULL ? program : before != NULL ? before : argv_block,
       .search_path = bytes_of(env, argument[2], &unused),
       .argv = pointers + 1, /* one slot in front, for sh */
-      .envp = pointers + argc + 2,
+      .envp = pointers + before_count + argc + 2,
       .cwd = bytes_of(env, argument[5], &unused),
       .cwd_fd = scalar[S_CWD_FD],
+      .cwd_or_root = scalar[S_CWD_OR_ROOT] != 0,
       .fds = bytes_of(env, argument[6], &fd_bytes),
       .numbers = bytes_of(env, argument[7], &number_bytes),
       .limits = limits,
@@ -84,8 +87,9 @@ static napi_value js_spawn(napi_env env, napi_callback_info info) {
   request.fd_count = (size_t)scalar[S_FD_COUNT];
   request.limit_count = limit_values == NULL ? 0 : limits_of(limit_values, limit_bytes, limits, sizeof limits / sizeof *limits);
   int answer = -EINVAL;
-  if (request.program != NULL && request.fd_count <= fd_bytes / sizeof(int) && request.fd_count <= number_bytes / sizeof(int) && split(argv_block, argv_bytes, argc, request.argv) &&
-      split(env_block, env_bytes, envc, request.envp)) {
+  if (request.fd_count <= fd_bytes / sizeof(int) && request.fd_count <= number_bytes / sizeof(int) &&
+      split(before, before_bytes, before_count, request.argv) &&
+      split(argv_block, argv_bytes, argc, request.argv + before_count) && split(env_block, env_bytes, envc, request.envp)) {
     const char *warden = bytes_of(env, argument[11], &unused);
     struct warded warded = {.warden = -1, .control = -1};
     answer = 0;
@@ -144,7 +148,7 @@ static napi_value js_watch_children(napi_env env, napi_callback_info info) {
   return number(env, process_watch_children());
 }
 
-/* nextChange(out: Float64Array(11), which, kept): see process_next_change. */
+/* nextChange(out: Float64Array(11), which, leavesFailed): see process_next_change. */
 static napi_value js_next_change(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
   size_t bytes;
@@ -153,7 +157,7 @@ static napi_value js_next_change(napi_env env, napi_callback_info info) {
   double *out = bytes_of(env, argument[0], &bytes);
   if (out == NULL || bytes < 11 * sizeof *out) return number(env, -EINVAL);
   int result = process_next_change(int_of(env, argument[1]), int_of(env, argument[2]) != 0, &change);
-  if (result == 1) write_change(&change, out);
+  if (result >= 1) write_change(&change, out);
   return number(env, result);
 }
 

@@ -94,10 +94,12 @@ static napi_value js_notify(napi_env env, napi_callback_info info) {
   return number(env, fd_notify(address, message, bytes));
 }
 
+/* close(fd, …): up to MAX_ARGUMENTS of them. */
 static napi_value js_close(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
-  arguments_of(env, info, argument);
-  fd_close(int_of(env, argument[0]));
+  size_t count = MAX_ARGUMENTS;
+  napi_get_cb_info(env, info, &count, argument, NULL, NULL);
+  for (size_t i = 0; i < count && i < MAX_ARGUMENTS; i++) fd_close(int_of(env, argument[i]));
   return number(env, 0);
 }
 

@@ -48,24 +48,29 @@ static int wait_status_of(const siginfo_t *info) {
 
 static uint64_t microseconds(struct timeval t) { return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_usec; }
 
-int process_next_change(pid_t which, bool kept, struct process_change *out) {
+/* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. False: no change. */
+static bool wait_for(pid_t which, int more, siginfo_t *info, struct rusage *usage) {
+  int options = WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL | more;
+  info->si_pid = 0;
+  errno = 0;
+  return !FAULT(waitid) && syscall(SYS_waitid, which == 0 ? P_ALL : P_PID, which, info, options, usage) == 0 && info->si_pid != 0;
+}
+
+int process_next_change(pid_t which, bool leaves_failed, struct process_change *out) {
   siginfo_t info;
   struct rusage usage;
   uint64_t drained;
-  memset(&info, 0, sizeof info);
-  memset(&usage, 0, sizeof usage);
   /* Drained before the look, so that a change after the look makes it readable again. */
   if (change_fd >= 0 && which == 0 && read(change_fd, &drained, sizeof drained) == -1) {}
-  /* The raw call: the C library's waitid() gives no rusage. __WALL: also children whose exit signal is not SIGCHLD. */
-  int options = WEXITED | WSTOPPED | WCONTINUED | WNOHANG | __WALL | (kept ? WNOWAIT : 0);
-  long result = FAULT(waitid) ? -1 : syscall(SYS_waitid, which == 0 ? P_ALL : P_PID, which, &info, options, &usage);
-  if (result == -1 && errno != ECHILD) {
+  bool found = wait_for(which, leaves_failed ? WNOWAIT : 0, &info, &usage);
+  bool is_left = found && leaves_failed && info.si_code == CLD_EXITED && info.si_status != 0;
+  if (found && leaves_failed && !is_left) found = wait_for(info.si_pid, 0, &info, &usage);
+  if (!found) {
+    if (errno == 0 || errno == ECHILD) return 0;
     int error = errno;
     on_sigchld(SIGCHLD); /* the change that was not seen must make it readable again */
     return -error;
   }
-  if (result == -1) return 0;
-  if (info.si_pid == 0) return 0;
   *out = (struct process_change){
       .pid = info.si_pid,
       .wait_status = wait_status_of(&info),
@@ -79,7 +84,7 @@ int process_next_change(pid_t which, bool kept, struct process_change *out) {
       .voluntary_switches = (uint64_t)usage.ru_nvcsw,
       .involuntary_switches = (uint64_t)usage.ru_nivcsw,
   };
-  return 1;
+  return is_left ? 2 : 1;
 }
 
 /* 0, 1 and negative numbers mean "everybody" or "a group" to kill(2): never from here. */

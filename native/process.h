@@ -16,8 +16,8 @@ struct process_change {
   uint64_t user_us, system_us, max_rss_kib, minor_faults, major_faults, blocks_in, blocks_out, voluntary_switches, involuntary_switches;
 };
 /* The next change of child `which`, 0: of any, without waiting: 1 and *out, or 0 when there is none. It is taken, and an ended child
- * reaped; or, with `kept`, it stays the next one. */
-int process_next_change(pid_t which, bool kept, struct process_change *out);
+ * reaped. With `leaves_failed` one that has ended with an exit code other than 0 is left as it is, and 2 returned. */
+int process_next_change(pid_t which, bool leaves_failed, struct process_change *out);
 
 /* kill(2) to a process, or to a whole group. -ESRCH when there is nobody. */
 int process_kill(pid_t pid, int signal);

@@ -122,9 +122,9 @@ int spawn_target(const struct spawn_request *request, struct spawn_result *resul
   struct child child = {.request = request, .result = result, .parent = getpid()};
   int pidfd = -1;
 
-  *result = (struct spawn_result){.pid = -1, .pidfd = -1};
+  result->pid = -1, result->pidfd = -1, result->step = 0, result->error = 0, result->subject[0] = '\0'; /* not all 4 KB of it */
   if (request->fd_count > SPAWN_MAX_FDS) {
-    *result = (struct spawn_result){.pid = -1, .pidfd = -1, .step = STEP_DESCRIPTOR, .error = EINVAL};
+    result->step = STEP_DESCRIPTOR, result->error = EINVAL;
     return -1;
   }
   long pid = clone_child(request, &child, &pidfd);

@@ -24,6 +24,7 @@ struct spawn_request {
   char **argv;
   char **envp;
   const char *cwd;  /* absolute; NULL: use cwd_fd */
+  bool cwd_or_root; /* a cwd that cannot be entered is no failure: the target is in / */
   int cwd_fd;       /* -1, or a directory */
   const int *fds;   /* fds[i] becomes numbers[i]; all other descriptors are closed */
   const uint32_t *numbers;

@@ -121,7 +121,8 @@ int spawn_child(void *argument) {
   if (r->terminal != WIRE_TERMINAL_PLAIN && (FAULT(ioctl) || ioctl((int)r->terminal_fd, TIOCSCTTY, 0) == -1))
     fail_number(child, STEP_TERMINAL, errno, r->terminal_fd);
   /* After close_others: no path through /proc/self/fd can reach a descriptor of the agent. */
-  if (!r->inherited && r->cwd != NULL && (FAULT(chdir) || chdir(r->cwd) == -1)) spawn_fail(child, STEP_DIRECTORY, errno, r->cwd);
+  if (!r->inherited && r->cwd != NULL && (FAULT(chdir) || chdir(r->cwd) == -1) && !(r->cwd_or_root && chdir("/") == 0))
+    spawn_fail(child, STEP_DIRECTORY, errno, r->cwd);
   set_attributes(child);
   set_signals(child);
   spawn_program(child);

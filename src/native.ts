@@ -20,14 +20,15 @@ export interface Addon {
   notify(address: Buffer, message: Buffer): number;
   lock(path: Buffer, wait: number): number;
   openDirectory(path: Buffer): number;
-  close(fd: number): number;
+  /** At most 12 of them. */
+  close(...fds: number[]): number;
   cloexecFrom(first: number): number;
   pipe(out: Int32Array): number;
   flags(fd: number): number;
   isTty(fd: number): number;
   spawn(
     scalars: Int32Array,
-    program: Buffer,
+    program: Buffer | undefined,
     searchPath: Buffer | undefined,
     argv: Buffer,
     env: Buffer,
@@ -38,12 +39,13 @@ export interface Addon {
     out: Int32Array,
     subject: Buffer,
     warden: Buffer | undefined,
+    before: Buffer | undefined,
   ): number;
   cgroupState(directory: number, events: number): number;
   wardenNews(control: number, out: Float64Array): number;
   wardenOrder(control: number, order: number): number;
   watchChildren(): number;
-  nextChange(out: Float64Array, which: number, kept: number): number;
+  nextChange(out: Float64Array, which: number, leavesFailed: number): number;
   kill(pid: number, signal: number): number;
   killGroup(pgid: number, signal: number): number;
   startTicks(pid: number): number;
@@ -55,6 +57,7 @@ export interface Addon {
   renewStamps(paths: Buffer, places: number, stamps: BigInt64Array, moved: Int32Array): number;
   startPoller(callback: (count: number) => void, ready: Int32Array): number;
   watch(fd: number, events: number, change: number): number;
+  closeWatched(fd: number): number;
   /** Test builds only: native/fault.h. */
   fault?(call: Buffer, errno: number, nth: number): number;
 }

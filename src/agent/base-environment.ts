@@ -58,7 +58,7 @@ export class BaseEnvironment {
     const last = this.#last;
     if (last !== undefined && last.exact === exact && last.cwd === cwd && last.changes.equals(changes.block)) return last.environment;
     const environment = this.#make(changes, exact, cwd);
-    this.#last = { changes: Buffer.from(changes.block), exact, cwd, environment };
+    this.#last = { changes: changes.block, exact, cwd, environment };
     return environment;
   }
 

@@ -4,9 +4,8 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { observeEnd } from '../native/children.js';
 import type { WrapDefinition } from '../wrap/definition.js';
-import { NOT_RUN } from './errands.js';
+import { type Errands, NOT_RUN, type WrapperPlace } from './errands.js';
 import { ProofPipe } from './proof-pipe.js';
 import type { Proof, Reached, SecondLook } from './start-proof.js';
 
@@ -47,36 +46,47 @@ async function lookFor(program: string, codes: readonly number[], look: SecondLo
   return code === NOT_RUN || codes.includes(code) ? 'wrapper-fails' : 'unknown';
 }
 
-function nameOf(program: string): string {
+/** Of a process that executes it. */
+export function processName(program: string): string {
   return basename(program).slice(0, NAME_BYTES);
 }
 
 /**
  * For a wrapper that execs: a process that still has the wrapper's name has not become the command, or that has become such a wrapper
- * itself; then the wrapper fails again, or it does not. With `child`: one that has had a child has left nothing undone.
- *
- * @returns `undefined` for a command of the wrapper's own name, of which nothing can be told.
+ * itself; then the wrapper fails again, or it does not. With `child`: one that has had a child has left nothing undone. Of a command of
+ * the wrapper's own name nothing can be told.
  */
-export function nameProof({ prefix, failureCodes: codes, tells }: WrapDefinition, program: string): Proof | undefined {
-  const own = nameOf(prefix[0] ?? '');
-  if (nameOf(program) === own) return undefined;
-  let end: { readonly name: string; readonly hadChild: boolean } | undefined;
-  let forget = (): void => {};
-  return {
-    codes,
-    told: undefined,
-    fd: -1,
-    started(pid) {
-      forget = observeEnd(pid, (waitStatus) => {
-        if ((waitStatus & 0x7f) === 0 && codes.includes(waitStatus >> 8)) end = endOf(pid);
-      });
-    },
-    async reached(_errands, _place, look): Promise<Reached> {
-      if (end !== undefined && (end.name !== own || (tells === 'child' && end.hadChild))) return 'yes';
-      return (await lookFor(program, codes, look)) === 'wrapper-fails' ? 'wrapper-fails' : 'yes';
-    },
-    release: () => forget(),
-  };
+export class NameProof implements Proof {
+  readonly told = undefined;
+  readonly fd = -1;
+  readonly #wrap: WrapDefinition;
+  readonly #program: () => string;
+  #end: { readonly name: string; readonly hadChild: boolean } | undefined;
+
+  /** @param program what is looked up inside. */
+  constructor(wrap: WrapDefinition, program: () => string) {
+    this.#wrap = wrap;
+    this.#program = program;
+  }
+
+  get codes(): readonly number[] {
+    return this.#wrap.failureCodes;
+  }
+
+  started(): void {}
+
+  failed(pid: number): void {
+    this.#end = endOf(pid);
+  }
+
+  async reached(_errands: Errands, _place: WrapperPlace, look: SecondLook): Promise<Reached> {
+    const { prefix, tells, failureCodes } = this.#wrap;
+    const isCommand = this.#end !== undefined && this.#end.name !== processName(prefix[0] ?? '');
+    if (isCommand || (tells === 'child' && this.#end?.hadChild === true)) return 'yes';
+    return (await lookFor(this.#program(), failureCodes, look)) === 'wrapper-fails' ? 'wrapper-fails' : 'yes';
+  }
+
+  release(): void {}
 }
 
 /** Of a zombie. The kernel adds up the page faults of children that were waited for, and no process comes to life without one. */
@@ -97,7 +107,7 @@ function endOf(pid: number): { name: string; hadChild: boolean } | undefined {
  * @param number of the descriptor in the wrapper.
  * @param onSilence it has no such option, or not the descriptor: then this proves nothing, and it fails with each command.
  */
-export function statusProof({ failureCodes: codes }: WrapDefinition, program: string, number: number, onSilence: () => void): Proof {
+export function statusProof({ failureCodes: codes }: WrapDefinition, program: () => string, number: number, onSilence: () => void): Proof {
   const status = new ProofPipe();
   return {
     codes,
@@ -107,7 +117,7 @@ export function statusProof({ failureCodes: codes }: WrapDefinition, program: st
     async reached(_errands, _place, look): Promise<Reached> {
       const told = status.text();
       if (told.includes('"exit-code"')) return 'yes';
-      const found = await lookFor(program, codes, look);
+      const found = await lookFor(program(), codes, look);
       if (found === 'wrapper-fails') return found;
       if (told === '') onSilence();
       return found === 'there' || told === '' ? 'no' : found;

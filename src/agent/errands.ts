@@ -5,15 +5,17 @@ import { closeSync, openSync } from 'node:fs';
 import type { ChildChange } from '../native/children.js';
 import { closeFd } from '../native/descriptors.js';
 import { killGroup } from '../native/processes.js';
-import { PLAIN, type SpawnRequest, spawn } from '../native/spawn.js';
+import { PLAIN, spawn } from '../native/spawn.js';
 import type { StringList } from '../protocol/strings.js';
+import type { TargetEnvironment } from './base-environment.js';
 
 const SIGKILL = 9;
 
-/** Where and as whom a wrapper runs. Byte strings with a final NUL, as spawn() wants them. */
+/** Where and as whom a wrapper runs. */
 export interface WrapperPlace {
-  readonly env: SpawnRequest['env'];
-  readonly searchPath: Buffer | undefined;
+  /** And the PATH on which it is looked up. */
+  readonly env: TargetEnvironment;
+  /** With a final NUL. The caller's, which may be one of the inside alone: then the wrapper is in `/`. */
   readonly cwd: Buffer;
 }
 
@@ -48,11 +50,11 @@ export class Errands {
     try {
       const result = spawn({
         ...PLAIN,
-        program: argv.block.subarray(0, argv.block.indexOf(0) + 1),
-        searchPath: place.searchPath,
+        searchPath: place.env.path,
         argv,
         env: place.env,
         cwd: place.cwd,
+        cwdOrRoot: true,
         // What it complains about goes to the session's log.
         fds: [nothing, nothing, 2, ...(extra === undefined ? [] : [extra.fd])],
         numbers: [0, 1, 2, ...(extra === undefined ? [] : [extra.number])],

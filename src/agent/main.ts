@@ -30,12 +30,11 @@ const LOCK_TRIES = 20;
 /** A session that nobody can reach any more, since its runtime directory or its project was removed, would otherwise stay for ever. */
 const REACHABLE_CHECK_MS = 10_000;
 /**
- * For what serves commands: machine code at its first call, and optimised after a tenth of the usual time. A session sees few commands, one
+ * For what serves commands: machine code at its first call, and optimised after a fortieth of the usual time. A session sees few commands, one
  * by one, and the interpreter made the first of them a fifth slower. Not from the start on, whose code runs once: that would cost 6 MB.
  * From V8 12 on (Node 22) there is Maglev, which comes early by itself.
  */
-const V8_FLAGS =
-  Number.parseInt(process.versions.v8, 10) < 12 ? ['--always-sparkplug', '--interrupt-budget=10000'] : ['--always-sparkplug'];
+const V8_FLAGS = Number.parseInt(process.versions.v8, 10) < 12 ? ['--always-sparkplug', '--interrupt-budget=3000'] : ['--always-sparkplug'];
 
 /**
  * Runs the agent until its session ends.

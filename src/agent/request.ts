@@ -108,7 +108,7 @@ export class Request {
   readonly #wrapped: WrappedRun | undefined;
   readonly #host: RequestHost;
   #reply: Reply | undefined;
-  #fds: number[];
+  #fds: readonly number[];
   #state: State = { kind: 'waiting' };
   #containment: Containment | undefined;
   #pid = 0;
@@ -131,7 +131,7 @@ export class Request {
     this.#host = host;
     this.#wrapped = wrapped;
     this.run = run;
-    this.#fds = [...fds];
+    this.#fds = fds;
     this.#reply = reply;
     this.job = job;
     if (run.timeoutMs !== undefined) this.#waitForDeadline(this.acceptedAt + run.timeoutMs);
@@ -193,7 +193,7 @@ export class Request {
   #onStarted(target: Started): void {
     const { pid, pidfd } = target;
     this.#closeFds();
-    this.#wrapped?.started(pid);
+    this.#wrapped?.started();
     this.#pid = pid;
     this.#startedAt = performance.now();
     this.#state = { kind: 'running' };
@@ -236,7 +236,7 @@ export class Request {
       return;
     }
     this.result = { kind: 'notStarted', step, errno: result.errno };
-    const searched = step === Step.PROGRAM || step === Step.EXEC ? (this.#host.plan.lastPath ?? Buffer.alloc(0)) : Buffer.alloc(0);
+    const searched = step === Step.PROGRAM || step === Step.EXEC ? this.#searched() : Buffer.alloc(0);
     this.#reply?.send(encodeNotStarted({ step, errno: result.errno, subject: result.subject, searched }));
     this.#finish();
   }
@@ -247,10 +247,13 @@ export class Request {
     const { plan } = this.#host;
     const why = plan.functions.get(result.subject.toString('latin1'));
     if (why === undefined || (why === 'session' && this.run.exact)) return false;
-    const searched = plan.lastPath ?? Buffer.alloc(0);
-    this.#reply?.send(encodeNotStarted({ step: Step.FUNCTION, errno: ENOENT, subject: Buffer.from(why), searched }));
+    this.#reply?.send(encodeNotStarted({ step: Step.FUNCTION, errno: ENOENT, subject: Buffer.from(why), searched: this.#searched() }));
     this.#finish();
     return true;
+  }
+
+  #searched(): Buffer {
+    return this.#host.plan.lastPath?.subarray(0, -1) ?? Buffer.alloc(0);
   }
 
   #refuseForWant(want: unknown): void {
@@ -400,6 +403,11 @@ export class Request {
     if (state.kind === 'sweeping' && !this.#isFarEnding) this.#finish();
   }
 
+  /** Of the target, which is not reaped yet. */
+  onFailure(exitCode: number): void {
+    this.#wrapped?.onFailure(this.#pid, exitCode);
+  }
+
   /** A change of the target's state, from waitid(2). */
   onChange(change: ChildChange): void {
     const status = change.waitStatus;
@@ -512,7 +520,7 @@ export class Request {
   }
 
   #closeFds(): void {
-    closeFds([...new Set(this.#fds)]); // a job's file is there twice
+    closeFds(this.job === '' ? this.#fds : [...new Set(this.#fds)]); // a job's file is there twice
     this.#fds = [];
   }
 }

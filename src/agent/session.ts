@@ -12,11 +12,12 @@ import { Admission } from './admission.js';
 import type { Absent } from './captured.js';
 import { type Connection, type ConnectionHost, refusalOf } from './connection.js';
 import type { Containment, ContainmentMaker } from './containment.js';
+import { directoryOf } from './directory.js';
 import type { Freshness } from './freshness.js';
 import { Jobs } from './jobs.js';
 import { Refused } from './refused.js';
 import { type Reply, Request, type RequestHost } from './request.js';
-import { isInsideProcess, type SpawnPlan } from './spawn-plan.js';
+import type { SpawnPlan } from './spawn-plan.js';
 import { StalePolicy } from './stale-policy.js';
 import { Trace } from './trace.js';
 import type { WrappedRun } from './wrapped-run.js';
@@ -82,7 +83,8 @@ export class AgentSession implements RequestHost, ConnectionHost {
     const isOurChild = settings.containment.kind !== 'warden';
     this.#trace = new Trace(() => (isOurChild ? process.resourceUsage().maxRSS : -1));
     this.#stalePolicy = new StalePolicy(settings.name, settings.onStale);
-    watchChildren((change) => this.changed(change));
+    const looks = settings.wrapping?.looksAtEnds === true;
+    watchChildren((change) => this.changed(change), looks ? (pid, exitCode) => this.#byPid.get(pid)?.onFailure(exitCode) : undefined);
     this.#restIfIdle();
   }
 
@@ -121,8 +123,7 @@ export class AgentSession implements RequestHost, ConnectionHost {
         "the session's wrapper runs in the environment of the caller",
         'a client of this version sends it; use that one',
       );
-    const cwd = run.cwd.toString('latin1');
-    if (!run.cwdByDescriptor && isInsideProcess(cwd))
+    if (!run.cwdByDescriptor && directoryOf(run.cwd).isInsideProcess)
       return new Refused(
         RefusalCode.BAD_DIRECTORY,
         `the directory '${run.cwd.toString()}' is inside a process`,

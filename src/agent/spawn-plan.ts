@@ -1,4 +1,4 @@
-// From a request and its session to what the native part executes. Checks what only the agent can judge: the directory.
+// From a request and its session to what the native part executes.
 
 import type { SpawnRequest } from '../native/spawn.js';
 import { TerminalKind } from '../protocol/numbers.js';
@@ -6,6 +6,7 @@ import type { RunRequest } from '../protocol/run.js';
 import type { BaseEnvironment, TargetEnvironment } from './base-environment.js';
 import type { FunctionPlace } from './captured.js';
 import type { Containment } from './containment.js';
+import { directoryOf } from './directory.js';
 
 /** What all targets of a session share. */
 export interface SpawnPlan {
@@ -14,7 +15,7 @@ export interface SpawnPlan {
   limits: Float64Array;
   /** Shell functions of the environment, latin1, and why none is a command: for the error message of a name that is not found. */
   functions: ReadonlyMap<string, FunctionPlace>;
-  /** The PATH of the target that was planned last, for its error message. */
+  /** The PATH of the target that was planned last, for its error message; with a final NUL. */
   lastPath: Buffer | undefined;
 }
 
@@ -22,21 +23,11 @@ const INFINITY = 0xffffffffffffffffn;
 
 const toNumber = (value: bigint): number => (value === INFINITY ? Number.POSITIVE_INFINITY : Number(value));
 
-/** A program name or directory as execve(2) wants it. */
+/** A program name as execve(2) wants it. */
 function terminated(bytes: Buffer): Buffer {
   const result = Buffer.allocUnsafe(bytes.length + 1);
   result[bytes.copy(result)] = 0;
   return result;
-}
-
-/**
- * A directory that would be looked up in the agent's own process: it could name a descriptor of the agent, or of another
- * request. (The native part changes directory only after it has closed them, so a symbolic link there leads nowhere.)
- */
-export function isInsideProcess(cwd: string): boolean {
-  if (!cwd.includes('/proc/') && !cwd.includes('/dev/')) return false; // most by far, and each command asks
-  const normal = cwd.replace(/\/+(\.\/+)*/g, '/');
-  return /^\/proc\/(self|thread-self|\d+)(\/|$)/.test(normal) || /^\/dev\/fd(\/|$)/.test(normal);
 }
 
 function limitsOf(plan: SpawnPlan, run: RunRequest): Float64Array {
@@ -56,17 +47,19 @@ export function toSpawnRequest(
   run: RunRequest,
   fds: readonly number[],
   containment: Containment,
-  environment: TargetEnvironment = plan.base.forTarget(run.env, run.exact, run.cwd.toString('latin1')),
+  environment: TargetEnvironment = plan.base.forTarget(run.env, run.exact, directoryOf(run.cwd).text),
 ): SpawnRequest {
   const passed = run.cwdByDescriptor ? fds.slice(0, -1) : fds;
-  plan.lastPath = environment.path?.subarray(0, -1);
+  plan.lastPath = environment.path;
   return {
-    program: run.program.length > 0 ? terminated(run.program) : run.argv.block.subarray(0, run.argv.block.indexOf(0) + 1),
+    program: run.program.length > 0 ? terminated(run.program) : undefined,
     searchPath: environment.path,
+    before: undefined,
     argv: run.argv,
     env: environment,
-    cwd: run.cwdByDescriptor ? undefined : terminated(run.cwd),
+    cwd: run.cwdByDescriptor ? undefined : directoryOf(run.cwd).path,
     cwdFd: run.cwdByDescriptor ? (fds.at(-1) ?? -1) : -1,
+    cwdOrRoot: false,
     fds: passed,
     numbers: run.fds,
     umask: run.umask,

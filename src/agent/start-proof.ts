@@ -39,7 +39,9 @@ export interface Proof {
   /** To be given to the wrapper under the number that `told` has; closed by started(). −1: none. */
   readonly fd: number;
   /** The wrapper runs. */
-  started(pid: number): void;
+  started(): void;
+  /** It has ended with one of the codes, and is not reaped yet. */
+  failed?(pid: number): void;
   /** After the wrapper's end. */
   reached(errands: Errands, place: WrapperPlace, look: SecondLook): Promise<Reached>;
   release(): void;

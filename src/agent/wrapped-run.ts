@@ -11,6 +11,7 @@ import { type WrapInput, wrapCommand } from '../wrap/command.js';
 import { inheritsEnvironment } from '../wrap/definition.js';
 import { findBehind, wrapperNames } from './behind-wrapper.js';
 import type { Containment } from './containment.js';
+import { directoryOf } from './directory.js';
 import { NOT_RUN, type WrapperPlace } from './errands.js';
 import { type FarSide, packLatin1 } from './far-side.js';
 import { Refused } from './refused.js';
@@ -30,6 +31,12 @@ const SIGWINCH = 28;
 const OF_WRAPPER = [SIGTTIN, SIGTTOU, SIGWINCH];
 const STOPS = [SIGSTOP, SIGTSTP];
 const NOTHING: ReadonlyMap<string, string> = new Map();
+
+interface Words {
+  readonly before: StringList | undefined;
+  readonly argv: StringList;
+  readonly environment: ReadonlyMap<string, string>;
+}
 
 export class WrappedRun {
   readonly #wrapping: Wrapping;
@@ -64,15 +71,16 @@ export class WrappedRun {
       );
     this.#run = run;
     this.#proof ??= this.#wrapping.proof(this.#marker, run, containment.warden === undefined);
-    const { argv, environment } = this.#words(run, fds);
+    const { before, argv, environment } = this.#words(run, fds);
     const place = this.#wrapping.place(run, environment);
     this.#place = place;
     this.#far ??= this.#wrapping.farSide(place, this.#marker);
     this.#wrapping.starting(place);
-    const spawn = toSpawnRequest(this.#plan, run, fds, containment, { ...place.env, path: place.searchPath });
-    spawn.program = argv.block.subarray(0, argv.block.indexOf(0) + 1);
+    const spawn = toSpawnRequest(this.#plan, run, fds, containment, place.env);
+    spawn.program = undefined;
+    spawn.before = before;
     spawn.argv = argv;
-    if (!run.cwdByDescriptor) spawn.cwd = place.cwd;
+    spawn.cwdOrRoot = true;
     const { told, fd = -1 } = this.#proof ?? {};
     if (told !== undefined && told.kind !== 'file') {
       spawn.fds = [...spawn.fds, fd];
@@ -82,13 +90,13 @@ export class WrappedRun {
   }
 
   /** What is executed, and what the wrapper's own environment has beside the usual. */
-  #words(run: RunRequest, fds: readonly number[]): { argv: StringList; environment: ReadonlyMap<string, string> } {
+  #words(run: RunRequest, fds: readonly number[]): Words {
     const { wrap, words } = this.#wrapping;
-    const steady = words.of(run, this.#proof?.told);
-    if (steady !== undefined) return { argv: steady, environment: NOTHING };
+    const before = words.before(run, this.#proof?.told);
+    if (before !== undefined) return { before, argv: run.argv, environment: NOTHING };
     const isTerminal = wrap.ttyOption.length > 0 && seesTerminal(run, fds) && !this.#wrapping.isOneOfMany(run);
     const { argv, environment } = wrapCommand(wrap, this.#inputOf(run, isTerminal));
-    return { argv: packLatin1(argv), environment };
+    return { before: undefined, argv: packLatin1(argv), environment };
   }
 
   #inputOf(run: RunRequest, isTerminal: boolean): WrapInput {
@@ -97,15 +105,20 @@ export class WrappedRun {
       argv: splitStrings(run.argv).map(latin1),
       program: latin1(run.program),
       environment: inheritsEnvironment(wrap) ? NO_CHANGES : this.#wrapping.inside(run),
-      cwd: latin1(run.cwd),
+      cwd: directoryOf(run.cwd).text,
       isTerminal,
       marker: wrap.farSide === 'marker' ? this.#marker : undefined,
       proof: this.#proof?.told,
     };
   }
 
-  started(pid: number): void {
-    this.#proof?.started(pid);
+  started(): void {
+    this.#proof?.started();
+  }
+
+  /** The wrapper has ended with it, and is not reaped yet. */
+  onFailure(pid: number, exitCode: number): void {
+    if (this.mayJudge(exitCode)) this.#proof?.failed?.(pid);
   }
 
   /**

@@ -7,6 +7,7 @@ import { isPlain, wrapCommand } from '../wrap/command.js';
 import { inheritsEnvironment, takesString, type WrapDefinition } from '../wrap/definition.js';
 import type { InsideEnvironment } from '../wrap/environment.js';
 import type { StartProof } from '../wrap/inside.js';
+import { directoryOf } from './directory.js';
 import { packLatin1 } from './far-side.js';
 
 const DASH = 0x2d;
@@ -33,19 +34,14 @@ export class WrapperWords {
       wrap.ttyOption.length === 0;
   }
 
-  /** All words, as they are executed; `undefined`: they have to be made for this command. */
-  of(run: RunRequest, told: StartProof | undefined): StringList | undefined {
+  /** Those that stand before the command's own; `undefined`: all of them have to be made for this command. */
+  before(run: RunRequest, told: StartProof | undefined): StringList | undefined {
     if (!this.#areSteady || run.program.length > 0 || (told !== undefined && told.kind !== 'status')) return undefined;
     if (run.argv.block[0] === DASH && this.#wrap.endOfOptions === undefined) return undefined;
-    const before = this.#before(run.cwd, told);
-    if (before === undefined) return undefined;
-    return { count: before.count + run.argv.count, block: Buffer.concat([before.block, run.argv.block]) };
-  }
-
-  #before(cwd: Buffer, told: (StartProof & { kind: 'status' }) | undefined): StringList | undefined {
+    const { cwd } = run;
     const fd = told?.fd ?? -1;
     if (this.#last?.fd === fd && this.#last.cwd.equals(cwd)) return this.#last.words;
-    const directory = cwd.toString('latin1');
+    const directory = directoryOf(cwd).text;
     if (!isPlain(this.#wrap, directory)) return undefined;
     const { argv } = wrapCommand(this.#wrap, {
       argv: ANY_COMMAND,
@@ -55,7 +51,7 @@ export class WrapperWords {
       proof: told,
     });
     const words = packLatin1(argv.slice(0, -1));
-    this.#last = { cwd: Buffer.from(cwd), fd, words };
+    this.#last = { cwd, fd, words };
     return words;
   }
 }

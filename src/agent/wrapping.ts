@@ -2,7 +2,6 @@
 // session. The rewriting itself is src/wrap/; here are the facts of this host.
 
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
 import type { ChildChange } from '../native/children.js';
 import type { SpawnRequest } from '../native/spawn.js';
 import type { RunRequest } from '../protocol/run.js';
@@ -12,7 +11,8 @@ import { inheritsEnvironment, needsCaller, type WrapDefinition } from '../wrap/d
 import { type DeclaredEnvironment, insideEnvironment } from '../wrap/environment.js';
 import { mapPath, mapWord } from '../wrap/path-map.js';
 import { BaseEnvironment } from './base-environment.js';
-import { entersOtherUsers, nameProof, statusProof } from './end-proof.js';
+import { directoryOf } from './directory.js';
+import { entersOtherUsers, NameProof, processName, statusProof } from './end-proof.js';
 import { Errands, type WrapperPlace } from './errands.js';
 import { FarGuard } from './far-guard.js';
 import { FarSide } from './far-side.js';
@@ -43,8 +43,11 @@ export class Wrapping {
   readonly #guard: FarGuard;
   /** It has written its status so far. */
   #hasStatus = true;
-  #otherUsers: boolean | undefined;
+  #looksAtEnds: boolean | undefined;
   #count = 0;
+  /** The name of a process that is the wrapper. */
+  readonly #ownName: Buffer;
+  #plain: { readonly cwd: Buffer; readonly isPlain: boolean } | undefined;
   #placed: Placed | undefined;
   /** Of the last command that was started: by it the far side is reached at the end. */
   #lastPlace: WrapperPlace | undefined;
@@ -53,6 +56,7 @@ export class Wrapping {
     this.wrap = facts.wrap;
     this.#facts = facts;
     this.words = new WrapperWords(facts.wrap);
+    this.#ownName = Buffer.from(processName(facts.wrap.prefix[0] ?? ''), 'latin1');
     this.errands = new Errands(facts.plan.limits);
     this.#guard = new FarGuard(facts.wrap, `${this.#mark}.`, this.#proofFile, facts.killGraceMs);
   }
@@ -91,10 +95,8 @@ export class Wrapping {
     const { wrap } = this;
     if (wrap.failureCodes.length === 0) return undefined;
     if (this.#proofFile !== '') return fileProof(wrap, this.#proofFile, marker);
-    const program = this.programInside(run);
-    const isByName = wrap.tells === 'name' || (wrap.tells === 'child' && !this.#entersOtherUsers);
-    const byName = isByName && isOurChild && isPlain(wrap, run.cwd.toString('latin1')) ? nameProof(wrap, program) : undefined;
-    if (byName !== undefined) return byName;
+    const program = (): string => this.#programInside(run);
+    if (isOurChild && this.looksAtEnds && this.#isPlainIn(run.cwd) && !this.#isWrapperItself(run)) return new NameProof(wrap, program);
     const number = spareNumber(run.fds);
     if (number === undefined) return undefined;
     if (wrap.tells !== 'status' || !this.#hasStatus) return pipeProof(wrap, number);
@@ -103,15 +105,28 @@ export class Wrapping {
     });
   }
 
+  /** The wrapper's end, as it is seen before it is reaped, may show whose the exit code is. */
+  get looksAtEnds(): boolean {
+    const { tells, failureCodes, operand } = this.wrap;
+    this.#looksAtEnds ??= failureCodes.length > 0 && (tells === 'name' || (tells === 'child' && !entersOtherUsers(operand)));
+    return this.#looksAtEnds;
+  }
+
   /** What is looked up inside. */
-  programInside({ program, argv }: RunRequest): string {
+  #programInside({ program, argv }: RunRequest): string {
     const name = program.length > 0 ? program.toString('latin1') : argv.block.toString('latin1', 0, argv.block.indexOf(0));
     return this.wrap.mapArgv ? mapWord(this.wrap.pathMap, name) : name;
   }
 
-  get #entersOtherUsers(): boolean {
-    this.#otherUsers ??= entersOtherUsers(this.wrap.operand);
-    return this.#otherUsers;
+  /** The command has the name of the wrapper. */
+  #isWrapperItself(run: RunRequest): boolean {
+    if (run.program.length === 0 && !run.argv.block.includes(this.#ownName)) return false; // nearly always
+    return processName(this.#programInside(run)) === this.#ownName.toString('latin1');
+  }
+
+  #isPlainIn(cwd: Buffer): boolean {
+    if (this.#plain?.cwd !== cwd) this.#plain = { cwd, isPlain: isPlain(this.wrap, directoryOf(cwd).text) };
+    return this.#plain.isPlain;
   }
 
   inside(run: RunRequest): ReturnType<typeof insideEnvironment> {
@@ -128,24 +143,22 @@ export class Wrapping {
 
   /** @param added to the wrapper's own environment. */
   place(run: RunRequest, added: ReadonlyMap<string, string>): WrapperPlace {
-    const directory = run.cwd.toString('latin1');
-    const cwd = isUsable(directory) ? directory : '/';
     const last = this.#placed;
-    if (last !== undefined && added.size === 0 && last.cwd === cwd && last.directory === directory && isSameEnvironment(last, run))
-      return last.place;
-    const place = this.#makePlace(run, added, directory, Buffer.from(`${cwd}\0`, 'latin1'));
-    this.#placed = added.size === 0 ? { block: Buffer.from(run.env.block), exact: run.exact, directory, cwd, place } : undefined;
+    if (last !== undefined && added.size === 0 && isSamePlace(last.run, run)) return last.place;
+    const place = this.#makePlace(run, added);
+    this.#placed = added.size === 0 ? { run: { env: run.env, exact: run.exact, cwd: run.cwd }, place } : undefined;
     return place;
   }
 
-  #makePlace(run: RunRequest, added: ReadonlyMap<string, string>, directory: string, cwd: Buffer): WrapperPlace {
+  #makePlace(run: RunRequest, added: ReadonlyMap<string, string>): WrapperPlace {
     const { entered, plan } = this.#facts;
     const more = packStrings([...added].map(([name, value]) => Buffer.from(`=${name}=${value}`, 'latin1')));
     const caller = callerOf(run.env);
+    const { text, path } = directoryOf(run.cwd);
     const env = inheritsEnvironment(this.wrap)
-      ? plan.base.forTarget(joined(run.env, more), run.exact, directory)
-      : new BaseEnvironment(entered ?? NO_VARIABLES, entered === undefined ? [...caller] : []).forTarget(more, false, directory);
-    return { env, searchPath: entered === undefined ? pathOf(caller) : env.path, cwd };
+      ? plan.base.forTarget(joined(run.env, more), run.exact, text)
+      : new BaseEnvironment(entered ?? NO_VARIABLES, entered === undefined ? [...caller] : []).forTarget(more, false, text);
+    return { env: entered === undefined ? { ...env, path: pathOf(caller) } : env, cwd: path };
   }
 
   isHelper(pid: number): boolean {
@@ -196,29 +209,15 @@ function pathOf(variables: ReadonlyMap<string, string>): SpawnRequest['searchPat
 
 /** What the last place was made of. Most commands come from the same one. */
 interface Placed {
-  readonly block: Buffer;
-  readonly exact: boolean;
-  readonly directory: string;
-  readonly cwd: string;
+  readonly run: Pick<RunRequest, 'env' | 'exact' | 'cwd'>;
   readonly place: WrapperPlace;
 }
 
-function isSameEnvironment({ block, exact }: Placed, run: RunRequest): boolean {
-  return exact === run.exact && block.equals(run.env.block);
+function isSamePlace(one: Placed['run'], other: Placed['run']): boolean {
+  return one.exact === other.exact && one.cwd.equals(other.cwd) && one.env.block.equals(other.env.block);
 }
 
 function joined(first: StringList, second: StringList): StringList {
   if (second.count === 0) return first;
   return { count: first.count + second.count, block: Buffer.concat([first.block, second.block]) };
-}
-
-/** Whether the caller's directory is one on this host, too: inside it may be another one of that name, or the only one. */
-function isUsable(directory: string): boolean {
-  if (directory === '') return false;
-  try {
-    accessSync(Buffer.from(`${directory}/.`, 'latin1'), constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -36,45 +36,38 @@ function changeRead(): ChildChange {
   };
 }
 
+/** Told of a child that has ended with an exit code other than 0, before it is reaped: /proc has it still. */
+export type OnFailure = (pid: number, exitCode: number) => void;
+
 /**
  * Calls back for each child that ends, stops or continues: of the whole process, so only the agent may use it. What it throws is
  * an uncaught exception, and costs no other child its news.
  */
-export function watchChildren(onChange: (change: ChildChange) => void): void {
+export function watchChildren(onChange: (change: ChildChange) => void, onFailure?: OnFailure): void {
   const fd = check(addon.watchChildren(), 'eventfd');
-  watch(fd, { readable: true }, () => takeChanges(onChange));
+  watch(fd, { readable: true }, () => takeChanges(onChange, onFailure));
 }
 
 const ANY_CHILD = 0;
-const observed = new Map<number, (waitStatus: number) => void>();
+/** What nextChange() answers: a change that was taken; a child that has failed, and is left to be looked at first. */
+const TAKEN = 1;
+const LEFT = 2;
 
-/** Calls back for a child that has ended and is not reaped: /proc still tells of it. @returns ends that; it does so by itself, too. */
-export function observeEnd(pid: number, onEnd: (waitStatus: number) => void): () => void {
-  observed.set(pid, onEnd);
-  return () => {
-    if (observed.get(pid) === onEnd) observed.delete(pid);
-  };
-}
-
-/** Whose change is the next one: it is left to be taken. */
-function observe(): number {
-  if (check(addon.nextChange(changeOut, ANY_CHILD, 1), 'waitid') !== 1) return ANY_CHILD;
+/** False: none is there. */
+function takeChange(onFailure: OnFailure | undefined): boolean {
+  const found = check(addon.nextChange(changeOut, ANY_CHILD, onFailure === undefined ? 0 : 1), 'waitid');
+  if (found !== LEFT) return found === TAKEN;
   const { pid, waitStatus } = changeRead();
-  const onEnd = observed.get(pid);
-  if (onEnd !== undefined && waitStatus !== 0xffff && (waitStatus & 0xff) !== 0x7f) {
-    observed.delete(pid);
-    onEnd(waitStatus);
-  }
-  return pid;
+  onFailure?.(pid, waitStatus >> 8);
+  return check(addon.nextChange(changeOut, pid, 0), 'waitid') === TAKEN;
 }
 
 /** A fork storm makes orphans faster than they are reaped one by one; whoever asks for its end must be heard meanwhile. */
 const CHANGES_A_TURN = 64;
 
-function takeChanges(onChange: (change: ChildChange) => void): void {
+function takeChanges(onChange: (change: ChildChange) => void, onFailure: OnFailure | undefined): void {
   for (let taken = 0; taken < CHANGES_A_TURN; taken++) {
-    const pid = observed.size === 0 ? ANY_CHILD : observe();
-    if (check(addon.nextChange(changeOut, pid, 0), 'waitid') !== 1) return;
+    if (!takeChange(onFailure)) return;
     try {
       onChange(changeRead());
     } catch (error) {
@@ -83,7 +76,7 @@ function takeChanges(onChange: (change: ChildChange) => void): void {
       });
     }
   }
-  setImmediate(() => takeChanges(onChange));
+  setImmediate(() => takeChanges(onChange, onFailure));
 }
 
 /** What a warden tells of its target; `undefined`: nothing for now; `'gone'`: it holds nothing any more, or was killed. */

@@ -7,8 +7,11 @@ export function closeFd(fd: number): void {
   addon.close(fd);
 }
 
+/** As many as one call takes. */
+const MOST_AT_ONCE = 12;
+
 export function closeFds(fds: readonly number[]): void {
-  for (const fd of fds) addon.close(fd);
+  for (let at = 0; at < fds.length; at += MOST_AT_ONCE) addon.close(...fds.slice(at, at + MOST_AT_ONCE));
 }
 
 /** Marks every descriptor from `first` up CLOEXEC, so that no child started later inherits what we were given by mistake. */

@@ -1,6 +1,7 @@
 // Readiness of descriptors that libuv does not know: native/addon_poll.c.
 
 import { addon, check } from '../native.js';
+import { closeFd } from './descriptors.js';
 
 export interface Readiness {
   readable: boolean;
@@ -44,7 +45,13 @@ export function watch(fd: number, on: { readable?: boolean; writable?: boolean }
   watchers.set(fd, callback);
 }
 
-/** Must come before the descriptor is closed. Safe to call twice. */
+/** Closes a descriptor that may be watched, and is nobody else's. */
+export function closeWatched(fd: number): void {
+  if (watchers.delete(fd)) addon.closeWatched(fd);
+  else closeFd(fd);
+}
+
+/** Must come before the descriptor is closed by other means. Safe to call twice. */
 export function unwatch(fd: number): void {
   if (watchers.delete(fd)) check(addon.watch(fd, 0, 3), 'epoll_ctl');
 }

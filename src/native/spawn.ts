@@ -3,7 +3,7 @@
 import { addon, check, EINVAL, NativeError } from '../native.js';
 
 /** The order is that of `enum scalar` in native/addon_process.c. */
-const SCALARS = 12;
+const SCALARS = 14;
 const scalars = new Int32Array(SCALARS);
 const spawnFds = new Int32Array(253);
 const spawnNumbers = new Int32Array(253);
@@ -12,15 +12,19 @@ const subject = Buffer.alloc(4096);
 
 /** All byte strings end with one NUL; all descriptors are borrowed for the time of the call. */
 export interface SpawnRequest {
-  /** With a slash: relative to the target's directory. Without: looked up in `searchPath`. */
-  program: Buffer;
+  /** With a slash: relative to the target's directory. Without: looked up in `searchPath`. `undefined`: the first word. */
+  program: Buffer | undefined;
   /** PATH of the target; `undefined` when it has none. */
   searchPath: Buffer | undefined;
+  /** Words in front of those of `argv`; `undefined`: none. */
+  before: { count: number; block: Buffer } | undefined;
   argv: { count: number; block: Buffer };
   env: { count: number; block: Buffer };
   /** Absolute, or `undefined`: `cwdFd` is the directory. */
   cwd: Buffer | undefined;
   cwdFd: number;
+  /** A `cwd` that cannot be entered is no failure: the target is in `/`. */
+  cwdOrRoot: boolean;
   fds: readonly number[];
   /** In the target, one for each of `fds`. */
   numbers: readonly number[];
@@ -40,10 +44,13 @@ export interface SpawnRequest {
 }
 
 /** A request with nothing special about it: in `/`, without descriptors, its environment and its limits ours to say. */
-export const PLAIN: Omit<SpawnRequest, 'program' | 'argv' | 'env'> = {
+export const PLAIN: Omit<SpawnRequest, 'argv' | 'env'> = {
+  program: undefined,
   searchPath: undefined,
+  before: undefined,
   cwd: Buffer.from('/\0'),
   cwdFd: -1,
+  cwdOrRoot: false,
   fds: [],
   numbers: [],
   umask: 0o077,
@@ -75,6 +82,8 @@ export function spawn(request: SpawnRequest): SpawnResult {
   scalars[9] = request.terminalFd;
   scalars[10] = request.cgroupFd;
   scalars[11] = request.fds.length;
+  scalars[12] = request.cwdOrRoot ? 1 : 0;
+  scalars[13] = request.before?.count ?? 0;
   if (request.fds.length !== request.numbers.length || request.fds.length > spawnFds.length) throw new NativeError('spawn', EINVAL);
   for (let i = 0; i < request.fds.length; i++) {
     spawnFds[i] = request.fds[i] ?? -1;
@@ -94,6 +103,7 @@ export function spawn(request: SpawnRequest): SpawnResult {
       spawnOut,
       subject,
       request.warden,
+      request.before?.block,
     ),
     'spawn',
   );

@@ -51,11 +51,12 @@ export class BodyReader {
     return value;
   }
 
-  /** A view of a `string`. */
-  bytes(): Buffer {
+  /** A view of a `string`; or `known`, when it is the same. */
+  bytes(known?: Buffer): Buffer {
     const length = this.u32();
     const at = this.#take(length);
     const view = this.#body.subarray(at, at + length);
+    if (known?.equals(view) === true) return known;
     if (length > 0 && view.includes(0)) throw this.error('a string contains a NUL byte');
     return view;
   }
@@ -64,12 +65,13 @@ export class BodyReader {
     return this.bytes().toString('utf8');
   }
 
-  /** A view of a `list`, whose count is true and whose every string is ended. */
-  list(): StringList {
+  /** A view of a `list`, whose count is true and whose every string is ended; or `known`, when it is the same. */
+  list(known?: StringList): StringList {
     const count = this.u32();
     const length = this.u32();
     const at = this.#take(length);
     const list = { count, block: this.#body.subarray(at, at + length) };
+    if (known?.count === count && known.block.equals(list.block)) return known;
     const fault = checkList(list);
     if (fault !== undefined) throw this.error(fault);
     return list;

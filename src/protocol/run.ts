@@ -6,7 +6,7 @@ import type { Frame } from './frame.js';
 import { Kind, MAGIC, MAX_FDS, VERSION } from './limits.js';
 import { MAX_INT, MAX_UMASK, RunFlag, TerminalKind } from './numbers.js';
 import { BodyReader } from './reader.js';
-import type { StringList } from './strings.js';
+import { EMPTY_LIST, type StringList } from './strings.js';
 import { FrameWriter } from './writer.js';
 
 export type RunTerminal =
@@ -100,7 +100,15 @@ export function encodeRun(request: RunRequest): Buffer {
 }
 
 /**
- * The request of a RUN frame. Its buffers are views of the frame's body.
+ * Where the last request came from, as bytes of its own. Most requests of a session come from there, too: then it is not judged again,
+ * and whoever made something of it knows it by identity.
+ */
+const last: { env: StringList; hasCaller: boolean; cwd: Buffer } = { env: EMPTY_LIST, hasCaller: false, cwd: Buffer.from('/') };
+/** More is not kept for nothing. */
+const MAX_KEPT_BYTES = 64 * 1024;
+
+/**
+ * The request of a RUN frame. Its buffers are views of the frame's body, but `env` and `cwd` may be those of the request before.
  *
  * @throws {ProtocolError} `VERSION` before anything else is looked at; `BODY_MALFORMED`.
  */
@@ -126,11 +134,8 @@ export function parseRun(frame: Frame): RunRequest {
   const argv = reader.list();
   if (argv.count === 0) throw reader.error('argv is empty');
   const program = reader.bytes();
-  const env = reader.list();
-  const fault = checkChanges(env, hasCaller);
-  if (fault !== undefined) throw reader.error(fault);
-  const cwd = reader.bytes();
-  if (cwd.length === 0 ? !cwdByDescriptor : cwd[0] !== SLASH) throw reader.error('the working directory is not absolute');
+  const env = readChanges(reader, hasCaller);
+  const cwd = readDirectory(reader, cwdByDescriptor);
   reader.end();
   return {
     exact: (flags & RunFlag.EXACT) !== 0,
@@ -213,6 +218,32 @@ function readLimits(reader: BodyReader): RunLimit[] {
   const limits: RunLimit[] = [];
   for (let i = 0; i < count; i += 1) limits.push({ resource: reader.u8(), soft: reader.u64(), hard: reader.u64() });
   return limits;
+}
+
+function readChanges(reader: BodyReader, hasCaller: boolean): StringList {
+  const changes = reader.list(hasCaller === last.hasCaller ? last.env : undefined);
+  if (changes === last.env) return changes;
+  const fault = checkChanges(changes, hasCaller);
+  if (fault !== undefined) throw reader.error(fault);
+  if (changes.block.length > MAX_KEPT_BYTES) return changes;
+  last.env = { count: changes.count, block: ownCopy(changes.block) };
+  last.hasCaller = hasCaller;
+  return last.env;
+}
+
+function readDirectory(reader: BodyReader, mayBeEmpty: boolean): Buffer {
+  const directory = reader.bytes(last.cwd);
+  if (directory === last.cwd) return directory;
+  if (directory.length === 0 ? !mayBeEmpty : directory[0] !== SLASH) throw reader.error('the working directory is not absolute');
+  if (directory.length > 0) last.cwd = ownCopy(directory);
+  return directory.length > 0 ? last.cwd : directory;
+}
+
+/** Not of Node's pool, a slab of which it would keep. */
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
 /** What is wrong with the changes to the environment, or `undefined`. One pass, no copies, linear whatever the bytes are. */

@@ -112,6 +112,7 @@ function exchange(
         reject(error instanceof ProtocolError ? broken(error) : lost(address, error));
       },
     });
+    channel.listen();
     const giveUp = (): void => {
       end();
       reject(new AgentFrozenError(address, agentPid));

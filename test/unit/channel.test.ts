@@ -45,6 +45,7 @@ class Ends {
       onClose: (error) => this.closes.push(error),
       ...events,
     });
+    this.channel.listen();
     open.push(this);
   }
 

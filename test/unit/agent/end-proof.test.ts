@@ -5,21 +5,27 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { entersOtherUsers, nameProof, statusProof } from '../../../src/agent/end-proof.js';
+import { entersOtherUsers, NameProof, statusProof } from '../../../src/agent/end-proof.js';
 import { Errands, type WrapperPlace } from '../../../src/agent/errands.js';
 import { packLatin1 } from '../../../src/agent/far-side.js';
 import type { Proof, Reached, SecondLook } from '../../../src/agent/start-proof.js';
-import { observeEnd, watchChildren } from '../../../src/native/children.js';
+import { watchChildren } from '../../../src/native/children.js';
 import { PLAIN, spawn } from '../../../src/native/spawn.js';
 import { descriptorsOf } from '../../harness/processes.js';
 import { SHELLS, wrapOf } from '../wrap/wraps.js';
 
-const PLACE: WrapperPlace = { env: packLatin1([]), searchPath: undefined, cwd: Buffer.from('/\0') };
+const PLACE: WrapperPlace = { env: { ...packLatin1([]), path: undefined }, cwd: Buffer.from('/\0') };
 const errands = new Errands(new Float64Array(0));
 const ends = new Map<number, (waitStatus: number) => void>();
-watchChildren((change) => {
-  if (!errands.changed(change)) ends.get(change.pid)?.(change.waitStatus);
-});
+const proofs = new Map<number, Proof>();
+watchChildren(
+  (change) => {
+    if (!errands.changed(change)) ends.get(change.pid)?.(change.waitStatus);
+  },
+  (pid, exitCode) => {
+    if (proofs.get(pid)?.codes.includes(exitCode) === true) proofs.get(pid)?.failed?.(pid);
+  },
+);
 
 let scratch = '';
 beforeEach(() => {
@@ -43,14 +49,13 @@ async function end(proof: Proof, name: string, script: string): Promise<void> {
   });
   if (!result.started) throw new Error('it does not start');
   const { pid } = result;
-  proof.started(pid);
+  proof.started();
+  proofs.set(pid, proof);
   await new Promise((resolve) => ends.set(pid, resolve));
 }
 
 function byName(tells: 'name' | 'child', program = 'make'): Proof {
-  const proof = nameProof(wrapOf({ prefix: ['/opt/box'], failureCodes: [5], tells }), program);
-  if (proof === undefined) throw new Error('no proof');
-  return proof;
+  return new NameProof(wrapOf({ prefix: ['/opt/box'], failureCodes: [5], tells }), () => program);
 }
 
 const reached = (proof: Proof, look: SecondLook = never): Promise<Reached> => proof.reached(errands, PLACE, look);
@@ -81,32 +86,20 @@ describe('by its name', () => {
     await end(alone, 'box', 'exit 5');
     expect(await reached(alone, () => Promise.resolve(5))).toBe('wrapper-fails');
   });
-
-  it('nothing is told of a command of that name', () => {
-    const wrap = wrapOf({ prefix: ['/opt/a-name-longer-than-15'], failureCodes: [5], tells: 'name' });
-    expect(nameProof(wrap, '/bin/a-name-longer-than')).toBeUndefined();
-    expect(nameProof(wrap, 'make')).toMatchObject({ told: undefined, fd: -1, codes: [5] });
-  });
-});
-
-describe('an end that is observed', () => {
-  it('is so once, before it is reaped, and not when that was taken back', async () => {
-    const seen: number[] = [];
-    const proof: Pick<Proof, 'started'> = { started: (pid) => void observeEnd(pid, (status) => seen.push(status)) };
-    await end({ ...byName('name'), ...proof }, 'box', 'exit 3');
-    expect(seen).toEqual([3 << 8]);
-    await end({ ...byName('name'), started: (pid) => observeEnd(pid, (status) => seen.push(status))() }, 'box', 'exit 4');
-    expect(seen).toEqual([3 << 8]);
-  });
 });
 
 describe('by its status', () => {
   const wrap = wrapOf({ failureCodes: [1], tells: 'status', statusOption: '--status' });
   const silent: number[] = [];
   const byStatus = (told: string): Proof => {
-    const proof = statusProof(wrap, 'make', 3, () => silent.push(1));
+    const proof = statusProof(
+      wrap,
+      () => 'make',
+      3,
+      () => silent.push(1),
+    );
     if (told !== '') writeSync(proof.fd, told);
-    proof.started(0);
+    proof.started();
     return proof;
   };
   const answer = async (told: string, code?: number): Promise<Reached> => {
@@ -152,13 +145,17 @@ describe('the second look', () => {
     mkdirSync(join(scratch, 'folder'));
     symlinkSync('/no/such', join(scratch, 'dangling'));
     const place: WrapperPlace = {
-      env: packLatin1([`PATH=/no/such/place:${scratch}`]),
-      searchPath: Buffer.from('/usr/bin:/bin\0'),
+      env: { ...packLatin1([`PATH=/no/such/place:${scratch}`]), path: Buffer.from('/usr/bin:/bin\0') },
       cwd: Buffer.from(`${scratch}\0`),
     };
     const look: SecondLook = (script, args) => errands.run(packLatin1([...shell, '-c', script, 'sh', ...args]), place, 10_000);
     const found = async (program: string): Promise<Reached> => {
-      const proof = statusProof(wrapOf({ failureCodes: [1], tells: 'status' }), program, 3, () => {});
+      const proof = statusProof(
+        wrapOf({ failureCodes: [1], tells: 'status' }),
+        () => program,
+        3,
+        () => {},
+      );
       writeSync(proof.fd, '{ "child-pid": 9 }\n');
       const answered = await reached(proof, look);
       proof.release();

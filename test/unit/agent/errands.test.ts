@@ -15,8 +15,7 @@ import { descriptorsOf, isAlive } from '../../harness/processes.js';
 import { wrapOf } from '../wrap/wraps.js';
 
 const PLACE: WrapperPlace = {
-  env: packLatin1(['PATH=/usr/bin:/bin', 'PLACE=there']),
-  searchPath: Buffer.from('/usr/bin:/bin\0'),
+  env: { ...packLatin1(['PATH=/usr/bin:/bin', 'PLACE=there']), path: Buffer.from('/usr/bin:/bin\0') },
   cwd: Buffer.from('/\0'),
 };
 
@@ -58,7 +57,7 @@ describe('an errand', () => {
 /** Started by an errand too: a child of Node's own would take the news of all children. */
 async function sleeper(marker: string): Promise<number> {
   const file = join(scratch, 'sleeper');
-  const place = { ...PLACE, env: packLatin1(['PATH=/usr/bin:/bin', `HOLDFAST_RUN=${marker}`]) };
+  const place = { ...PLACE, env: { ...PLACE.env, ...packLatin1(['PATH=/usr/bin:/bin', `HOLDFAST_RUN=${marker}`]) } };
   void errands.run(packLatin1(['sh', '-c', `echo $$ >${file}; exec sleep 300`]), place, 60_000);
   return await eventually(() => {
     const pid = Number(readFileSync(file, 'utf8'));
@@ -123,7 +122,7 @@ describe('the proof that a command was reached', () => {
     expect(proof.told).toEqual({ kind: 'descriptor', fd: 4 });
     expect(await reached(proof)).toBe('no');
     expect(await errands.run(packLatin1(['sh', '-c', 'echo >&4']), PLACE, 10_000, { fd: proof.fd, number: 4 })).toBe(0);
-    proof.started(1);
+    proof.started();
     expect(await reached(proof)).toBe('yes');
     proof.release();
     expect(descriptorsOf('self').size).toBe(before);

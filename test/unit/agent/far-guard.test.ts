@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(scratch, { recursive: true, force: true }));
 
 function place(...variables: string[]): WrapperPlace {
-  return { env: packLatin1(['PATH=/usr/bin:/bin', ...variables]), searchPath: undefined, cwd: Buffer.from('/\0') };
+  return { env: { ...packLatin1(['PATH=/usr/bin:/bin', ...variables]), path: undefined }, cwd: Buffer.from('/\0') };
 }
 
 /** Says what it was told, and in which environment. */

@@ -30,8 +30,11 @@ function runOf(argv: readonly string[], cwd = '/', program = ''): RunRequest {
 }
 
 function words(wrap: WrapDefinition, run: RunRequest, told?: StartProof): string[] | undefined {
-  const all = new WrapperWords(wrap).of(run, told);
-  return all === undefined ? undefined : splitStrings(all).map((word) => word.toString('latin1'));
+  const before = new WrapperWords(wrap).before(run, told);
+  if (before === undefined) return undefined;
+  const all = [...splitStrings(before), ...splitStrings(run.argv)];
+  expect(before.count).toBe(all.length - run.argv.count);
+  return all.map((word) => word.toString('latin1'));
 }
 
 const UNSHARE = wrapOf({ prefix: ['unshare', '--mount'], cwdOption: '--wd=', endOfOptions: '--' });
@@ -52,15 +55,15 @@ describe('the words of a wrapper', () => {
 
   it('follow the directory, and the number that the status has', () => {
     const unshare = new WrapperWords(UNSHARE);
-    const text = (run: RunRequest): string => unshare.of(run, undefined)?.block.toString('latin1') ?? '';
-    expect(text(runOf(['x'], '/a'))).toBe('unshare\0--mount\0--wd=/a\0--\0x\0');
-    expect(text(runOf(['y'], '/a'))).toBe('unshare\0--mount\0--wd=/a\0--\0y\0');
-    expect(text(runOf(['x'], '/b'))).toBe('unshare\0--mount\0--wd=/b\0--\0x\0');
-    expect(text(runOf(['x'], ''))).toBe('unshare\0--mount\0--\0x\0');
+    const text = (run: RunRequest): string => unshare.before(run, undefined)?.block.toString('latin1') ?? '';
+    expect(text(runOf(['x'], '/a'))).toBe('unshare\0--mount\0--wd=/a\0--\0');
+    expect(text(runOf(['y'], '/a'))).toBe('unshare\0--mount\0--wd=/a\0--\0');
+    expect(text(runOf(['x'], '/b'))).toBe('unshare\0--mount\0--wd=/b\0--\0');
+    expect(text(runOf(['x'], ''))).toBe('unshare\0--mount\0--\0');
     const bwrap = new WrapperWords(BWRAP);
-    expect([3, 4].map((fd) => bwrap.of(runOf(['x']), { kind: 'status', fd })?.block.toString())).toEqual([
-      'bwrap\0--status\x003\0--chdir\0/\0--\0x\0',
-      'bwrap\0--status\x004\0--chdir\0/\0--\0x\0',
+    expect([3, 4].map((fd) => bwrap.before(runOf(['x']), { kind: 'status', fd })?.block.toString())).toEqual([
+      'bwrap\0--status\x003\0--chdir\0/\0--\0',
+      'bwrap\0--status\x004\0--chdir\0/\0--\0',
     ]);
   });
 

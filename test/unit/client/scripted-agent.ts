@@ -65,6 +65,7 @@ export class Peer {
         this.#wake?.();
       },
     });
+    this.channel.listen();
   }
 
   /** Resolves once `count` messages have come. */

@@ -5,7 +5,7 @@ import { killGroup, killProcess, processStartTicks } from '../../../src/native/p
 import { NativeError } from '../../../src/native.js';
 import { eventually } from '../../harness/eventually.js';
 import { findProcess } from '../../harness/processes.js';
-import { changesOf, start, type Target } from './targets.js';
+import { changesOf, failures, start, type Target } from './targets.js';
 
 const [SIGABRT, SIGKILL, SIGTERM, SIGCONT, SIGSTOP, SIGTSTP] = [6, 9, 15, 18, 19, 20];
 const CORE = 0x80;
@@ -29,6 +29,18 @@ async function statuses(pid: number, count: number): Promise<number[]> {
 describe('a child', () => {
   it('that exits is told with its code', async () => {
     for (const code of [0, 1, 125, 255]) expect((await start(['sh', '-c', `exit ${code}`]).ended()).status).toBe(code << 8);
+  });
+
+  it('that fails is told of before it is reaped, and no other', async () => {
+    const seen = failures.length;
+    const { result, ended } = start(['sh', '-c', 'exit 7']);
+    await ended();
+    const { exitCode, stat = '' } = failures.find((each) => result.started && each.pid === result.pid) ?? {};
+    expect(exitCode).toBe(7);
+    expect(stat).toMatch(/^\d+ \(sh\) Z /);
+    await start(['true']).ended();
+    await start(['sh', '-c', 'kill -9 $$']).ended();
+    expect(failures.length).toBe(seen + 1);
   });
 
   it('that is killed is told with its signal', async () => {

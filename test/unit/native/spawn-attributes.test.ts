@@ -1,6 +1,6 @@
 // Pins native/spawn_child.c: every attribute of a target is the asked one, none is inherited from the agent by chance.
 
-import { closeSync, constants, mkdirSync, openSync, rmdirSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmdirSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -92,6 +92,14 @@ describe('a target', () => {
     rmdirSync(directory);
     expect(await outputOf(['readlink', '/proc/self/cwd'], { cwd: fd })).toBe(`${directory} (deleted)\n`);
     closeSync(fd);
+  });
+
+  it('stands in / where its directory cannot be entered and that is no failure', async () => {
+    const directory = scratch();
+    writeFileSync(join(directory, 'file'), '');
+    expect(await outputOf(['pwd', '-P'], { cwd: directory, cwdOrRoot: true })).toBe(`${directory}\n`);
+    for (const name of ['none', 'file', 'x'.repeat(300)])
+      expect(await outputOf(['pwd', '-P'], { cwd: join(directory, name), cwdOrRoot: true })).toBe('/\n');
   });
 
   it('cannot reach a descriptor of ours through its directory', () => {

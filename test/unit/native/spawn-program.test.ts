@@ -55,6 +55,13 @@ describe('the program', () => {
     expect(await outputOf(['bin/it'], { cwd, path: undefined })).toBe('it\n');
   });
 
+  it('is the first word, whether that stands before the others or is one of them', async () => {
+    const words = ['-c', 'echo "$0 $*"', 'a'];
+    expect(await outputOf(['sh', ...words, 'b'])).toBe('a b\n');
+    expect(await outputOf(['b', ''], { before: ['sh', ...words] })).toBe('a b \n');
+    expect(await outputOf(['b'], { before: ['other', ...words], program: 'sh' })).toBe('a b\n');
+  });
+
   it('may have a name of any bytes', async () => {
     const cwd = scratch();
     executable(cwd, 'plain', says('odd'));

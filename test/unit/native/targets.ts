@@ -12,15 +12,23 @@ import { packStrings } from '../../../src/protocol/strings.js';
 import { eventually } from '../../harness/eventually.js';
 
 const changes: ChildChange[] = [];
-watchChildren((change) => changes.push(change));
+/** What /proc had of each that failed, as nobody had reaped it. */
+export const failures: { pid: number; exitCode: number; stat: string }[] = [];
+watchChildren(
+  (change) => changes.push(change),
+  (pid, exitCode) => failures.push({ pid, exitCode, stat: readFileSync(`/proc/${pid}/stat`, 'latin1') }),
+);
 
 export interface TargetOptions {
-  /** Executed; default: argv[0]. */
+  /** Executed; default: the first word. */
   program?: string | Buffer;
+  /** Words in front of argv. */
+  before?: readonly string[];
   path?: string | undefined;
   env?: readonly (string | Buffer)[];
   /** A string, or a descriptor of a directory. */
   cwd?: string | number;
+  cwdOrRoot?: boolean;
   /** Target number → our descriptor; over 0, 1 and 2, which are /dev/null and the output file. `null`: not passed. */
   fds?: Record<number, number | null>;
   umask?: number;
@@ -68,12 +76,14 @@ export function requestFor(argv: readonly (string | Buffer)[], options: TargetOp
   let ignored = 0n;
   for (const signal of options.ignored ?? []) ignored |= 1n << BigInt(signal - 1);
   return {
-    program: terminated(options.program ?? argv[0] ?? ''),
+    program: options.program === undefined ? undefined : terminated(options.program),
     searchPath: 'path' in options ? (options.path === undefined ? undefined : terminated(options.path)) : terminated('/usr/bin:/bin'),
+    before: options.before === undefined ? undefined : packStrings(options.before),
     argv: packStrings(argv),
     env: packStrings(options.env ?? ['LC_ALL=C']),
     cwd: typeof cwd === 'string' ? terminated(cwd) : undefined,
     cwdFd: typeof cwd === 'string' ? -1 : cwd,
+    cwdOrRoot: options.cwdOrRoot ?? false,
     fds: passed.map(({ fd }) => fd),
     numbers: passed.map(({ number }) => number),
     umask: options.umask ?? 0o022,

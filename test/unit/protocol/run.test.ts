@@ -64,6 +64,29 @@ describe('a RUN that is written', () => {
   });
 });
 
+describe('a request from where the last one came from', () => {
+  const env = packStrings(['=K=V', '~HOME=/h']);
+  const from = (own: Partial<RunRequest>): RunRequest => parse(encodeRun({ ...PLAIN, ...own }));
+
+  it('has the same environment and directory, not equal ones', () => {
+    const first = from({ env, hasCaller: true, cwd: Buffer.from('/work') });
+    const second = from({ env, hasCaller: true, cwd: Buffer.from('/work'), argv: packStrings(['other']) });
+    expect(second.env).toBe(first.env);
+    expect(second.cwd).toBe(first.cwd);
+    const other = from({ env: packStrings(['=K=W', '~HOME=/h']), hasCaller: true, cwd: Buffer.from('/word') });
+    expect([other.env.block.toString(), other.cwd.toString()]).toEqual(['=K=W\0~HOME=/h\0', '/word']);
+    expect([first.env.block.toString(), first.cwd.toString()]).toEqual(['=K=V\0~HOME=/h\0', '/work']);
+  });
+
+  it('is judged by its own flags', () => {
+    from({ env, hasCaller: true });
+    expect(thrown(() => from({ env, hasCaller: false })).message).toMatch(/without the flag/);
+    from({ cwd: Buffer.from('/work') });
+    expect(thrown(() => from({ cwd: Buffer.alloc(0) })).message).toMatch(/not absolute/);
+    expect(from({ env, hasCaller: true }).env.count).toBe(2);
+  });
+});
+
 describe('an environment as large as the cap', () => {
   // A search for '=' from each entry to the end of the block would take minutes.
   it.each([
