@@ -67,7 +67,7 @@ const functions = v.pipe(
         v.pipe(
           v.string(FUNCTIONS),
           v.minLength(1, FUNCTIONS),
-          v.check((glob) => compileGlob(glob) !== undefined, 'a list of globs that can match something'),
+          v.check((glob) => compileGlob(glob) !== undefined, 'a list of globs (*, ?, [a-z], [!a-z]) that can match something'),
         ),
         FUNCTIONS,
       ),

@@ -19,7 +19,7 @@ export function functionMatcher(filter: FunctionFilter): (name: string) => boole
   return (name) => globs.some((glob) => glob.test(textOf(name)));
 }
 
-/** `undefined` when it can match nothing, as a set from z to a. */
+/** `undefined` when it can match nothing, as a set from z to a, or asks for a class or a collating symbol, as `[[:alpha:]]`. */
 export function compileGlob(glob: string): RegExp | undefined {
   try {
     return new RegExp(`^${patternOf(glob)}$`, 'su');
@@ -48,6 +48,7 @@ function patternOf(glob: string): string {
     const set = /^\[(?:([!^])|(?![!^]))((?:\\.|[^\\])(?:\\.|[^\]\\])*)\]/su.exec(glob.slice(at));
     if (set !== null) {
       const [whole, not = '', members = ''] = set;
+      if (/\[[.=:]/.test(members)) throw new SyntaxError('a class in a set');
       pattern += `[${not === '' ? '' : '^'}${setMembers(members)}]`;
       at += whole.length;
       continue;

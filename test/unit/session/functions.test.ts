@@ -62,8 +62,9 @@ describe('a filter', () => {
     expect(functionMatcher(['a?'])('a\xff')).toBe(true);
   });
 
-  it('takes a set that can match nothing for what it is', () => {
-    expect(compileGlob('[z-a]')).toBeUndefined();
+  it('takes a set that can match nothing, or that a shell’s classes are in, for what it is', () => {
+    for (const glob of ['[z-a]', '[[:alpha:]]', '[![.[!a]', '[a[=b]', '[[.]']) expect(compileGlob(glob)).toBeUndefined();
+    for (const glob of ['[[]', '[.[]', '[[a.]', 'x[:']) expect(compileGlob(glob)).toBeDefined();
     expect(functionMatcher(['[z-a]', 'x'])('x')).toBe(true);
   });
 
