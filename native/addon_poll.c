@@ -111,20 +111,7 @@ static napi_value js_watch(napi_env env, napi_callback_info info) {
   return number(env, 0);
 }
 
-/* closeWatched(fd): one descriptor less, and close(2) takes it out of the epoll instance, since nobody else has its description. */
-static napi_value js_close_watched(napi_env env, napi_callback_info info) {
-  napi_value argument[MAX_ARGUMENTS];
-  struct poller *poller = NULL;
-  arguments_of(env, info, argument);
-  napi_get_instance_data(env, (void **)&poller);
-  if (poller == NULL) return number(env, -EINVAL);
-  close(int_of(env, argument[0]));
-  if (--poller->watched == 0) uv_unref((uv_handle_t *)&poller->handle);
-  return number(env, 0);
-}
-
 void export_poller(napi_env env, napi_value exports) {
   export_function(env, exports, "startPoller", js_start);
   export_function(env, exports, "watch", js_watch);
-  export_function(env, exports, "closeWatched", js_close_watched);
 }

@@ -14,7 +14,7 @@
 #include "spawn.h"
 #include "warden.h"
 
-/* The order of the numbers in spawn()'s first argument; src/native.ts has the same list. */
+/* The order of the numbers in spawn()'s first argument; src/native/spawn.ts has the same list. */
 enum scalar { S_ARGC, S_ENVC, S_CWD_FD, S_UMASK, S_IGNORED_LOW, S_IGNORED_HIGH, S_NICE_SET, S_NICE, S_TERMINAL, S_TERMINAL_FD, S_CGROUP_FD, S_FD_COUNT, S_CWD_OR_ROOT, S_BEFORE_COUNT, SCALARS };
 
 /* Points `into[0…count)` at the NUL-ended strings of a block, and ends the array. False: the block does not hold that many. */
@@ -41,9 +41,10 @@ static size_t limits_of(const double *from, size_t bytes, struct spawn_limit *in
   return count;
 }
 
-/* spawn(scalars, program|undefined, searchPath|undefined, argv, env, cwd|undefined, fds, numbers, limits: Float64Array, out: Int32Array(6), subject,
- * warden|undefined, before|undefined). before: words in front of argv. program (the first word where it is undefined), searchPath, cwd and warden end with a NUL. out: pid, pidfd, step, errno, warden's pid, its control
- * socket. All descriptors given are borrowed. */
+/* spawn(scalars, program|undefined, searchPath|undefined, argv, env, cwd|undefined, fds, numbers, limits: Float64Array,
+ * out: Int32Array(6), subject, warden|undefined, before|undefined). before: words in front of argv. Without a program the first word is
+ * it. program, searchPath, cwd and warden end with a NUL. out: pid, pidfd, step, errno, warden's pid, its control socket. All
+ * descriptors given are borrowed. */
 static napi_value js_spawn(napi_env env, napi_callback_info info) {
   napi_value argument[MAX_ARGUMENTS];
   size_t scalar_bytes, argv_bytes, env_bytes, fd_bytes, number_bytes, limit_bytes, out_bytes, subject_bytes, unused;

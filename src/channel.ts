@@ -2,8 +2,8 @@
 // Pairs descriptors with the frame that names them (docs/protocol.md §1, §2): they ride on a frame's first byte, and recvmsg(2)
 // never reads past the bytes of the next message that carries descriptors, so those that arrive belong to the last frame begun.
 
-import { closeFds } from './native/descriptors.js';
-import { closeWatched, watch } from './native/poll.js';
+import { closeFd, closeFds } from './native/descriptors.js';
+import { unwatch, watch } from './native/poll.js';
 import { receive, send } from './native/sockets.js';
 import { NativeError } from './native.js';
 import { ProtocolError } from './protocol/error.js';
@@ -28,7 +28,7 @@ const NOTHING = Buffer.alloc(0);
 /** Most frames fit in here whole, so one read and no allocation serve a request; shared since reading is synchronous. */
 const scratch = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
 
-/** Owns `fd` from construction, and hears of its peer from listen() on; close() is idempotent. */
+/** Owns `fd` from construction; close() is idempotent. */
 export class Channel {
   readonly #fd: number;
   readonly #from: 'client' | 'agent';
@@ -40,7 +40,6 @@ export class Channel {
   #unsent: Buffer[] = [];
   #unsentBytes = 0;
   #open = true;
-  #isWatched = false;
   #endAfterSending = false;
 
   /** @param from who is on the other side: its frames are judged by that. */
@@ -48,23 +47,7 @@ export class Channel {
     this.#fd = fd;
     this.#from = from;
     this.#events = events;
-  }
-
-  /** Reads what comes. After readNow() it costs nothing that a peer with a request has to wait for. @throws NativeError; it is closed then. */
-  listen(): void {
-    if (!this.#open || this.#isWatched) return;
-    try {
-      this.#watch(false);
-    } catch (error) {
-      this.close();
-      throw error;
-    }
-  }
-
-  /** @param writable also be told when unsent bytes can go on. */
-  #watch(writable: boolean): void {
-    this.#isWatched = true;
-    watch(this.#fd, { readable: true, writable }, (ready) => this.#onReady(ready));
+    watch(fd, { readable: true }, (ready) => this.#onReady(ready));
   }
 
   get isOpen(): boolean {
@@ -114,7 +97,7 @@ export class Channel {
     this.#unsentBytes += frame.length - sent;
     if (this.#unsentBytes > MAX_UNSENT_BYTES)
       queueMicrotask(() => this.#fail(new ProtocolError('FRAME_TOO_LARGE', 'the peer does not read')));
-    else this.#watch(true);
+    else watch(this.#fd, { readable: true, writable: true }, (ready) => this.#onReady(ready));
     return true;
   }
 
@@ -127,7 +110,8 @@ export class Channel {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    closeWatched(this.#fd);
+    unwatch(this.#fd);
+    closeFd(this.#fd);
     closeFds(this.#pendingFds);
     this.#pendingFds = NO_FDS;
     this.#partial = undefined;
@@ -172,7 +156,7 @@ export class Channel {
       else this.#unsent.shift();
     }
     if (this.#endAfterSending) this.close();
-    else this.#watch(false);
+    else watch(this.#fd, { readable: true }, (ready) => this.#onReady(ready));
   }
 
   #read(): void {

@@ -57,7 +57,6 @@ export interface Addon {
   renewStamps(paths: Buffer, places: number, stamps: BigInt64Array, moved: Int32Array): number;
   startPoller(callback: (count: number) => void, ready: Int32Array): number;
   watch(fd: number, events: number, change: number): number;
-  closeWatched(fd: number): number;
   /** Test builds only: native/fault.h. */
   fault?(call: Buffer, errno: number, nth: number): number;
 }

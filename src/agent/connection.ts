@@ -67,12 +67,6 @@ export class Connection implements Reply {
   #begin(): void {
     this.#host.opened(this);
     this.#channel.readNow();
-    try {
-      this.#channel.listen();
-    } catch (error) {
-      this.drop(); // its end would never be heard of
-      throw error;
-    }
     if (this.#began || !this.#channel.isOpen) return;
     this.#firstFrame = setTimeout(() => this.drop(), FIRST_FRAME_MS);
   }

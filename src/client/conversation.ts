@@ -75,7 +75,6 @@ export class Conversation {
       onClose: (error) => this.#onClose(error),
     });
     this.#channel.send(request.frame, request.fds);
-    this.#channel.listen();
   }
 
   get spawned(): Spawned | undefined {

@@ -1,7 +1,6 @@
 // Readiness of descriptors that libuv does not know: native/addon_poll.c.
 
 import { addon, check } from '../native.js';
-import { closeFd } from './descriptors.js';
 
 export interface Readiness {
   readable: boolean;
@@ -45,13 +44,7 @@ export function watch(fd: number, on: { readable?: boolean; writable?: boolean }
   watchers.set(fd, callback);
 }
 
-/** Closes a descriptor that may be watched, and is nobody else's. */
-export function closeWatched(fd: number): void {
-  if (watchers.delete(fd)) addon.closeWatched(fd);
-  else closeFd(fd);
-}
-
-/** Must come before the descriptor is closed by other means. Safe to call twice. */
+/** Must come before the descriptor is closed. Safe to call twice. */
 export function unwatch(fd: number): void {
   if (watchers.delete(fd)) check(addon.watch(fd, 0, 3), 'epoll_ctl');
 }

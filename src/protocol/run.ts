@@ -1,12 +1,13 @@
 // RUN, the whole request in one frame: docs/protocol.md §4. What one field may hold is checked here, once; whether the
 // request makes sense in a session (its directory, its descriptors, its flags together) is the agent's to say.
 
+import { readChanges } from './changes.js';
 import { ProtocolError } from './error.js';
 import type { Frame } from './frame.js';
 import { Kind, MAGIC, MAX_FDS, VERSION } from './limits.js';
 import { MAX_INT, MAX_UMASK, RunFlag, TerminalKind } from './numbers.js';
 import { BodyReader } from './reader.js';
-import { EMPTY_LIST, type StringList } from './strings.js';
+import type { StringList } from './strings.js';
 import { FrameWriter } from './writer.js';
 
 export type RunTerminal =
@@ -59,7 +60,6 @@ const BYTES_PER_LIMIT = 17;
 const SESSION_GRACE = 0xffffffff;
 const ALL_FLAGS = RunFlag.EXACT | RunFlag.DETACH | RunFlag.CWD_FD | RunFlag.REPORT | RunFlag.CALLER;
 const SLASH = 0x2f;
-const EQUALS = 0x3d;
 /** In the order of their numbers. */
 const TERMINALS = ['plain', 'handover', 'pty'] as const;
 
@@ -99,16 +99,12 @@ export function encodeRun(request: RunRequest): Buffer {
   return writer.end();
 }
 
-/**
- * Where the last request came from, as bytes of its own. Most requests of a session come from there, too: then it is not judged again,
- * and whoever made something of it knows it by identity.
- */
-const last: { env: StringList; hasCaller: boolean; cwd: Buffer } = { env: EMPTY_LIST, hasCaller: false, cwd: Buffer.from('/') };
-/** More is not kept for nothing. */
-const MAX_KEPT_BYTES = 64 * 1024;
+/** Of the last request, as bytes of its own: see parseRun(). */
+let lastDirectory = Buffer.from('/');
 
 /**
- * The request of a RUN frame. Its buffers are views of the frame's body, but `env` and `cwd` may be those of the request before.
+ * The request of a RUN frame. Its buffers are views of the frame's body, but for `env` and `cwd`: most requests of a session come from
+ * where the last one did, and what was made of that is known again by identity.
  *
  * @throws {ProtocolError} `VERSION` before anything else is looked at; `BODY_MALFORMED`.
  */
@@ -220,65 +216,11 @@ function readLimits(reader: BodyReader): RunLimit[] {
   return limits;
 }
 
-function readChanges(reader: BodyReader, hasCaller: boolean): StringList {
-  const changes = reader.list(hasCaller === last.hasCaller ? last.env : undefined);
-  if (changes === last.env) return changes;
-  const fault = checkChanges(changes, hasCaller);
-  if (fault !== undefined) throw reader.error(fault);
-  if (changes.block.length > MAX_KEPT_BYTES) return changes;
-  last.env = { count: changes.count, block: ownCopy(changes.block) };
-  last.hasCaller = hasCaller;
-  return last.env;
-}
-
 function readDirectory(reader: BodyReader, mayBeEmpty: boolean): Buffer {
-  const directory = reader.bytes(last.cwd);
-  if (directory === last.cwd) return directory;
-  if (directory.length === 0 ? !mayBeEmpty : directory[0] !== SLASH) throw reader.error('the working directory is not absolute');
-  if (directory.length > 0) last.cwd = ownCopy(directory);
-  return directory.length > 0 ? last.cwd : directory;
-}
-
-/** Not of Node's pool, a slab of which it would keep. */
-function ownCopy(bytes: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy;
-}
-
-/** What is wrong with the changes to the environment, or `undefined`. One pass, no copies, linear whatever the bytes are. */
-function checkChanges({ block }: StringList, hasCaller: boolean): string | undefined {
-  // The first '=' at or after the entry; looked for again only when passed, or entries without one would cost a scan each.
-  let equals = -1;
-  for (let at = 0; at < block.length; ) {
-    const end = block.indexOf(0, at);
-    const start = at + 1;
-    if (start >= end) return 'a change of the environment is empty';
-    if (equals < start) equals = indexOrEnd(block, start);
-    switch (block[at]) {
-      case 0x7e: // ~
-        if (!hasCaller) return 'a variable of the caller is there without the flag that says so';
-        if (equals === start || equals >= end) return 'a variable is set without a name and a value';
-        break;
-      case 0x3d: // =
-      case 0x3f: // ?
-        // A name may not be empty, and so may not begin with '='.
-        if (equals === start || equals >= end) return 'a variable is set without a name and a value';
-        break;
-      case 0x2d: // -
-        if (equals < end) return "the name of a variable contains '='";
-        break;
-      case 0x3a: // :
-        break;
-      default:
-        return `unknown change ${block[at]} of the environment`;
-    }
-    at = end + 1;
-  }
-  return undefined;
-}
-
-function indexOrEnd(block: Buffer, from: number): number {
-  const at = block.indexOf(EQUALS, from);
-  return at === -1 ? block.length : at;
+  const directory = reader.bytes(lastDirectory);
+  if (directory === lastDirectory) return directory;
+  if (directory.length === 0 && mayBeEmpty) return directory;
+  if (directory[0] !== SLASH) throw reader.error('the working directory is not absolute');
+  lastDirectory = Buffer.from(directory);
+  return lastDirectory;
 }

@@ -112,7 +112,6 @@ function exchange(
         reject(error instanceof ProtocolError ? broken(error) : lost(address, error));
       },
     });
-    channel.listen();
     const giveUp = (): void => {
       end();
       reject(new AgentFrozenError(address, agentPid));

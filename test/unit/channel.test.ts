@@ -45,7 +45,6 @@ class Ends {
       onClose: (error) => this.closes.push(error),
       ...events,
     });
-    this.channel.listen();
     open.push(this);
   }
 

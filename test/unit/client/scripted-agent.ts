@@ -65,7 +65,6 @@ export class Peer {
         this.#wake?.();
       },
     });
-    this.channel.listen();
   }
 
   /** Resolves once `count` messages have come. */
