@@ -13,9 +13,9 @@ const context: PrepareContext = {
   caller: { env: { HOME: '/home/u', A: 'caller' }, cwd: '/work' },
 };
 
-/** What the client makes of its words: those before the first `--` are its own. */
+/** What the client makes of its words: those before the first `--` that is no option's value are its own, each with a value. */
 function split(args: readonly string[]): { own: string[]; command: string[] } {
-  const boundary = args.indexOf('--');
+  const boundary = args.findIndex((word, index) => index % 2 === 0 && word === '--');
   return { own: args.slice(0, boundary), command: args.slice(boundary + 1) };
 }
 
@@ -72,7 +72,7 @@ describe('in a session', () => {
         const prepared = prepareForClient({ program, args, env }, context);
         const { own, command } = split(prepared.args);
         expect(command).toEqual([program, ...args]);
-        const passed = own.filter((_, index) => own[index - 1] === '--pass-env');
+        const passed = own.filter((_, index) => index % 2 === 1 && own[index - 1] === '--pass-env');
         expect(passed.toSorted()).toEqual(Object.keys(env).toSorted());
         for (const [key, value] of Object.entries(env)) expect(prepared.env[key]).toBe(value);
       }),
