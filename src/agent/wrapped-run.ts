@@ -197,7 +197,7 @@ export class WrappedRun {
     return new Refused(
       RefusalCode.WRAPPER,
       `cannot run the wrapper '${nameOf([program])}': ${message}`,
-      program.includes('/') ? '' : place,
+      program.includes('/') ? "it is the first word of 'prefix'" : place,
     );
   }
 

@@ -103,6 +103,16 @@ console.log(JSON.stringify([out, await handle.outcome]));\n`,
     ]);
     const fallback = await holdfast.holdfast(['__runner-exec', '--session', session.name, '--', 'true']);
     expect([fallback.code, fallback.stderr.toString()]).toEqual([125, stderr.toString()]);
+
+    for (const [path, why] of [
+      ['/no/such', 'no such program'],
+      ['/dev/null', 'permission denied'],
+    ]) {
+      const broken = await open([`prefix = ["${path}"]`]);
+      const failed = await broken.exec(['true']);
+      const line = `runner-exec: cannot run the wrapper '${path}': ${why}; hint: it is the first word of 'prefix'\n`;
+      expect([failed.code, failed.stderr.toString()]).toEqual([125, line]);
+    }
   });
 
   it('is looked up inside alone', async () => {
