@@ -41,8 +41,8 @@ export async function faults(place: Place, report: Report, size: FaultsSize): Pr
   report.say(`faults: the clients ended with: ${listed(endings)}`);
   report.say(`faults: ${legal} processes outlived their target, as they may, and were still held by the session`);
   await eventually(() => {
-    const { count, masters } = pseudoTerminals();
-    if (count > masters) throw new Error(`of ${count} pseudo-terminals only ${masters} are held by a process`);
+    const { count, held } = pseudoTerminals();
+    if (count > held) throw new Error(`of ${count} pseudo-terminals only ${held} are held by a process`);
   }, SETTLE_MS);
   const left = place.marked();
   if (left.length > 0) report.fail(`faults: left at the end: ${left.map(({ pid, command }) => `${pid} ${command}`).join('; ')}`);
@@ -168,11 +168,16 @@ function listed(counts: Map<string, number>): string {
     .join(', ');
 }
 
-/** Those of the whole machine, and the descriptors that hold one open: other programs have some as well, but none that nobody holds. */
-function pseudoTerminals(): { count: number; masters: number } {
+/**
+ * Those of the whole machine, and how many are held open: other programs have some as well, but none that nobody holds. Without its
+ * master one lasts for as long as a process keeps its other side; whether that is one of ours, is asked of all that we have started.
+ */
+function pseudoTerminals(): { count: number; held: number } {
   const count = Number(readFileSync('/proc/sys/kernel/pty/nr', 'utf8'));
   const all = allProcesses().flatMap(({ pid }) => [...descriptorsIfAny(pid).values()]);
-  return { count, masters: all.filter((target) => target.endsWith('ptmx')).length };
+  const masters = all.filter((target) => target.endsWith('ptmx')).length;
+  const hungUp = new Set(all.filter((target) => /^\/dev\/pts\/\d+ \(deleted\)$/.test(target))).size;
+  return { count, held: masters + hungUp };
 }
 
 function descriptorsIfAny(pid: number): Map<number, string> {
