@@ -4,7 +4,7 @@ import { HoldfastError } from '../errors.js';
 import { isEntered, type Launch, type SessionDefinition } from '../session/definition.js';
 import type { HoldDefinition, WrapDefinition } from '../wrap/definition.js';
 import { hasPlaceholder } from '../wrap/placeholders.js';
-import type { PresetChoice } from '../wrap/presets/preset.js';
+import { findOptionLike, type PresetChoice } from '../wrap/presets/preset.js';
 import { type Chosen, choosePreset, PRESETS } from '../wrap/presets/presets.js';
 import type { SessionPlace } from './define.js';
 import type { SessionSettings } from './settings.js';
@@ -48,7 +48,12 @@ function chosenOf(settings: SessionSettings, place: SessionPlace): Chosen | unde
       ? { message: `preset "${name}" takes no operand`, hint: 'what it needs is in its options: see docs/config.md' }
       : count === 'one' && operand.length !== 1
         ? { message: `preset "${name}" needs one operand: ${about}`, hint: 'such as operand = ["box"], or --operand box' }
-        : preset.findFault?.(choice);
+        : ((count === 'any'
+            ? undefined
+            : findOptionLike(
+                'operand',
+                operand.find((word) => word.startsWith('-')),
+              )) ?? preset.findFault?.(choice));
   if (fault !== undefined) throw new HoldfastError('USAGE', `session '${place.name}': ${fault.message}`, { hint: fault.hint });
   return choosePreset(preset, choice, prefix);
 }

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { HoldfastError } from '../errors.js';
 import { installed } from '../install.js';
 import { processStartTicks } from '../native/processes.js';
-import { fillPlaceholders, type HeldFacts } from '../wrap/placeholders.js';
+import { fillPlaceholders, type HeldFacts, hasPlaceholder } from '../wrap/placeholders.js';
 import { startBare } from './bare-start.js';
 import type { SessionDefinition } from './definition.js';
 import { hostEnvironment } from './host-environment.js';
@@ -96,6 +96,12 @@ export class Holding {
     const [, status, id = ''] = /^(-?\d+) (.*)$/s.exec(verdict.line) ?? [];
     if (status !== '0')
       throw this.#error('LAUNCH_FAILED', `the start command of session '${definition.name}' ${endText(Number(status ?? -1))}`);
+    if (id === '' && this.#needsId())
+      throw this.#error(
+        'LAUNCH_FAILED',
+        `the start command of session '${definition.name}' printed nothing, and its last line is what {id} stands for`,
+        'let it print the name of what it has made, or say {name} in place of {id}',
+      );
     this.#record = { ...this.#record, ...(id === '' ? {} : { id }) };
     const pid = await this.#ask('pid', hold.pid);
     if (pid !== undefined) this.#record = { ...this.#record, pid };
@@ -138,6 +144,12 @@ export class Holding {
       clearTimeout(timeout);
       options.signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  #needsId(): boolean {
+    const { definition, hold } = this.#facts;
+    const { prefix = [], operand = [], kill = [] } = definition.wrap ?? {};
+    return hasPlaceholder([...prefix, ...operand, ...kill, ...hold.stop], 'id');
   }
 
   /** The last line that a command prints about what is held. */

@@ -1,7 +1,18 @@
 // What docker and podman have in common: `exec` into a container that runs, or into one that is held for the session.
 
 import type { HoldDefinition } from '../definition.js';
-import { flag, isOn, listOf, type OptionInfo, type OptionValues, option, type Preset, type PresetChoice, textOf } from './preset.js';
+import {
+  findOptionLike,
+  flag,
+  isOn,
+  listOf,
+  type OptionInfo,
+  type OptionValues,
+  option,
+  type Preset,
+  type PresetChoice,
+  textOf,
+} from './preset.js';
 
 const INIT: Pick<OptionInfo, 'isOn'> = { isOn: true };
 
@@ -76,7 +87,7 @@ export function execPreset(program: Engine['program'], globals: Preset['options'
   return {
     about: `a container of ${program}, one that runs or one that is held for the session`,
     prefix: [program, 'exec', '-i'],
-    operand: { about: 'the container', count: 'any' },
+    operand: { about: 'the container', count: 'optional' },
     facts: {
       envStyle: 'option-by-name',
       envOption: '-e',
@@ -114,5 +125,5 @@ export function findContainerFault(preset: string, { options, operand }: PresetC
   const lone = Object.keys(IMAGE_OPTIONS).find((name) => !hasImage && options[name] !== undefined);
   if (lone !== undefined)
     return { message: `option '${lone}' has no meaning without 'image'`, hint: 'it is about a container that is made for the session' };
-  return undefined;
+  return findOptionLike('image', textOf(options, 'image'));
 }

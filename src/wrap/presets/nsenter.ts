@@ -1,5 +1,5 @@
 import { heldContainer, IMAGE_OPTIONS } from './container.js';
-import { flag, listOf, option, type Preset, type PresetChoice, textOf } from './preset.js';
+import { findOptionLike, flag, listOf, option, type Preset, type PresetChoice, textOf } from './preset.js';
 
 /** The variables of the process that is entered, so that a command sees what `docker exec` would give it. */
 const AS_TARGET = (pid: string): string => `for name in $(compgen -e); do unset "$name"; done
@@ -7,6 +7,9 @@ while IFS= read -r -d '' pair; do
   name=\${pair%%=*}
   if [[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]]; then export "$name=\${pair#*=}"; fi
 done </proc/${pid}/environ`;
+
+/** What an engine says of a container that has ended. */
+const RUNS = (pid: string): string => `if [[ ${pid} == 0 ]]; then echo 'the container does not run' >&2; exit 1; fi`;
 
 function engineOf({ options }: PresetChoice): 'docker' | 'podman' {
   return textOf(options, 'engine') === 'podman' ? 'podman' : 'docker';
@@ -60,14 +63,15 @@ export const nsenter: Preset = {
       enter: AS_TARGET(pid),
       ...(setsUser(options) ? { facts: { failureCodes: [1, 126, 127], tells: 'sign' } } : {}),
     });
+    const enterRunning = (pid: string): ReturnType<typeof enter> => ({ ...enter(pid), enter: `${RUNS(pid)}\n${AS_TARGET(pid)}` });
     const target = textOf(options, 'target');
     if (target !== undefined) return enter(target);
     const program = engineOf(choice);
     const inspect = (name: string): string[] => [program, 'inspect', '--format', '{{.State.Pid}}', name];
     const hold = heldContainer({ program, globals: [] }, choice);
-    if (hold !== undefined) return { ...enter('{pid}'), hold: { ...hold, pid: inspect('{name}') } };
+    if (hold !== undefined) return { ...enterRunning('{pid}'), hold: { ...hold, pid: inspect('{name}') } };
     const container = textOf(options, 'container') ?? '';
-    return { ...enter('{id}'), hold: { start: inspect(container), stop: [] } };
+    return { ...enterRunning('{id}'), hold: { start: inspect(container), stop: [] } };
   },
   findFault: ({ options }) => {
     const ways = ['target', 'container', 'image'].filter((name) => options[name] !== undefined);
@@ -80,6 +84,6 @@ export const nsenter: Preset = {
     const engine = options['engine'];
     if (engine !== undefined && engine !== 'docker' && engine !== 'podman')
       return { message: `option 'engine' must be "docker" or "podman"`, hint: 'other containers are entered by target' };
-    return undefined;
+    return findOptionLike('container', textOf(options, 'container')) ?? findOptionLike('image', textOf(options, 'image'));
   },
 };

@@ -49,8 +49,8 @@ export interface Preset {
   readonly about: string;
   readonly prefix: readonly [string, ...string[]];
   readonly facts: WrapperFacts;
-  /** What `operand` is, for people, and how many words it has. */
-  readonly operand: { readonly about: string; readonly count: 'none' | 'one' | 'any' };
+  /** What `operand` is, for people, and how many words it has. `any` may hold options of the wrapper's, the others may not. */
+  readonly operand: { readonly about: string; readonly count: 'none' | 'one' | 'optional' | 'any' };
   /** Behind the operand: the option that takes the command. */
   readonly tail?: readonly string[];
   readonly options: Readonly<Record<string, OptionInfo>>;
@@ -66,6 +66,15 @@ export interface Adjusted {
   readonly hold: HoldDefinition;
   /** bash code that is run before the agent is started, in the environment that is to be the commands'. */
   readonly enter: string;
+}
+
+/** What is named is nobody's option: where a wrapper would take it for one, it is refused. */
+export function findOptionLike(what: string, name: string | undefined): { message: string; hint: string } | undefined {
+  if (name === undefined || !name.startsWith('-')) return undefined;
+  return {
+    message: `${what} '${name}' would be taken for an option of the wrapper`,
+    hint: 'options have a table of their own: options = { … }',
+  };
 }
 
 export function textOf(options: OptionValues, name: string): string | undefined {

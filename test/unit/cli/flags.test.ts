@@ -40,7 +40,9 @@ describe('the flags of open', () => {
     expect(settings('--functions', 'none')).toEqual({ functions: 'none' });
     expect(settings('--functions', 'my-*')).toEqual({ functions: ['my-*'] });
     expect(settings('--functions', 'all', '--functions', 'none')).toEqual({ functions: ['all', 'none'] });
-    expect(misuse('--functions', '[z-a]').message).toBe("'--functions' must be a list of globs (*, ?, [a-z], [!a-z]) that can match something, not '[z-a]'");
+    expect(misuse('--functions', '[z-a]').message).toBe(
+      "'--functions' must be a list of globs (*, ?, [a-z], [!a-z]) that can match something, not '[z-a]'",
+    );
   });
 
   it('say nothing when none is given', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../../src/errors.js';
@@ -9,6 +9,7 @@ import { openSession } from '../../../src/session/open.js';
 import { findRecord } from '../../../src/session/record.js';
 import type { HoldDefinition } from '../../../src/wrap/definition.js';
 import { eventually } from '../../harness/eventually.js';
+import { wrapOf } from '../wrap/wraps.js';
 import { define, type Scratch, useScratch } from './place.js';
 
 /** Something that lives until it is stopped: `started` and `stopped` say so, by the id. */
@@ -145,6 +146,22 @@ describe('what a session holds', () => {
     expect(scratch.files()).toEqual(['web.log']);
     const missing = await failure(openSession(define(scratch, [], { hold: { start: ['/no/such/engine'], stop: [] } })));
     expect(missing.message).toContain("cannot run '/no/such/engine': No such file or directory");
+  });
+
+  it('has to be named by the start command where its id is needed', async () => {
+    const scratch = useScratch();
+    const hold: HoldDefinition = { start: ['true'], stop: ['touch', join(scratch.work, 'stopped-{name}')] };
+    const wrap = { ...wrapOf({ prefix: ['env'] }), operand: ['{id}'] };
+    expect(await failure(openSession(define(scratch, [], { hold, wrap })))).toMatchObject({
+      code: 'LAUNCH_FAILED',
+      message: "the start command of session 'web' printed nothing, and its last line is what {id} stands for",
+      hint: 'let it print the name of what it has made, or say {name} in place of {id}',
+    });
+    expect(scratch.files()).toEqual([]);
+    expect(readdirSync(scratch.work)).toContainEqual(expect.stringMatching(/^stopped-holdfast-web-/));
+
+    await openSession(define(scratch, [], { hold, wrap: { ...wrap, operand: ['{name}'] } }));
+    await closeSession('web');
   });
 
   it('is told of, and tried again, when it cannot be stopped', async () => {

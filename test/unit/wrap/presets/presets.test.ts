@@ -1,6 +1,7 @@
 // What each preset gives a wrapper, word for word, also of those that no test can run here (kubectl, nomad, systemd-run, sudo); and
 // that docs/presets.md says the same.
 
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { wrapCommand } from '../../../../src/wrap/command.js';
@@ -253,6 +254,14 @@ describe('a container that a preset holds', () => {
     expect(enter).toContain('/proc/{pid}/environ');
     expect(hold?.pid).toEqual(['podman', 'inspect', '--format', '{{.State.Pid}}', '{name}']);
     expect(hold?.start[0]).toBe('podman');
+  });
+
+  it('is not entered by nsenter once it has ended', () => {
+    for (const options of [{ image: 'a' }, { container: 'box' }]) {
+      const enter = chosen('nsenter', options).enter?.replaceAll(/\{(id|pid)\}/g, '0') ?? '';
+      const { status, stderr } = spawnSync('bash', ['-c', enter]);
+      expect([status, stderr.toString()]).toEqual([1, 'the container does not run\n']);
+    }
   });
 });
 
