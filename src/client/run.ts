@@ -10,6 +10,7 @@ import type { Exited, Spawned } from '../protocol/messages.js';
 import type { Outcome } from '../protocol/outcome.js';
 import { listenForAbort } from './abort.js';
 import { nodeCaller, openCurrentDirectory } from './caller.js';
+import { checkCommand } from './check-command.js';
 import { connectWhenFree, readPassNames, type SessionAddress } from './connect.js';
 import { Conversation, type ConversationRequest, type Result } from './conversation.js';
 import { asksForCaller } from './environment.js';
@@ -75,9 +76,10 @@ class Run implements RunHandle {
       this.#reject = reject;
     });
     try {
+      checkCommand(options, 'bytes');
       options.signal?.throwIfAborted();
       this.#start(address);
-      if (!this.#settled && options.signal !== undefined) this.#unlisten = listenForAbort(options.signal, this.#onAbort);
+      if (!this.#settled && options.signal) this.#unlisten = listenForAbort(options.signal, this.#onAbort);
     } catch (error) {
       this.#fail(error);
     }

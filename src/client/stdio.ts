@@ -72,6 +72,7 @@ export class TargetStdio {
   constructor(option: StdioOption) {
     try {
       if (typeof option === 'string') for (let number = 0; number <= 2; number += 1) this.#add(number, option);
+      else if (typeof option !== 'object') throw unknownSlot(0, option);
       else if ('terminal' in option) {
         this.controlsTerminal = true;
         this.#terminal(option.terminal);
@@ -116,6 +117,7 @@ export class TargetStdio {
         this.#pipe(number);
         return;
       default:
+        if (typeof slot !== 'number' && !isDescribed(slot)) throw unknownSlot(number, slot);
         if (typeof slot === 'number') this.#borrow(number, slot);
         else if ('file' in slot)
           this.#give(number, this.#own(openFile(slot.file, flagsOf(slot.mode ?? (number === 0 ? 'read' : 'write')))));
@@ -163,6 +165,17 @@ export class TargetStdio {
     this.#ours.push(fd);
     return fd;
   }
+}
+
+function isDescribed(slot: unknown): boolean {
+  return typeof slot === 'object' && slot !== null && ('file' in slot || ('fd' in slot && typeof slot.fd === 'number'));
+}
+
+/** From a program that no type checker has looked at. */
+function unknownSlot(number: number, slot: unknown): HoldfastError {
+  return new HoldfastError('REQUEST_INVALID', `'stdio' cannot be ${JSON.stringify(slot) ?? String(slot)} for ${number}`, {
+    hint: "it is 'inherit', 'ignore' or 'pipe', a descriptor's number, an object with 'fd' or 'file', or a list of these",
+  });
 }
 
 function openPipe(): { read: number; write: number } {

@@ -122,6 +122,7 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set(['name', 'cwd', 'progress', 's
 
 /** @throws {HoldfastError} `USAGE`, `CONFIG_INVALID`, `CONFIG_UNREADABLE`, `NO_PROJECT`, `NO_SESSION`. */
 export function definitionOf(options: OpenSessionOptions): SessionDefinition {
+  checkTexts({ ...options });
   const directory = options.cwd?.startsWith('/') ? resolve(options.cwd) : resolve(workingDirectory(), options.cwd ?? '.');
   const said = settingsOf(options, directory);
   // It closes with its program, so there is no other reason to.
@@ -150,6 +151,14 @@ export function sessionKey(options: OpenSessionOptions): string {
   return createHash('sha256')
     .update(`${base}\0${canonical(definition)}`)
     .digest('hex');
+}
+
+/** Those of `NOT_SETTINGS` that are text, which no schema is asked about. */
+function checkTexts({ name, cwd, config, project, session }: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries({ name, cwd, config, project, session })) {
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    throw new HoldfastError('USAGE', `option '${key}' must be text, not ${JSON.stringify(value)}`);
+  }
 }
 
 function settingsOf(options: OpenSessionOptions, directory: string): SessionSettings {

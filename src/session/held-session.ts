@@ -1,6 +1,7 @@
 // The one implementation of ExecSession: an open session of any mode, through its socket. Which mode it is decides how a command is
 // prepared, and nothing else here: all of them have an agent.
 
+import { checkCommand } from '../client/check-command.js';
 import type { SessionAddress } from '../client/connect.js';
 import { workingDirectory } from '../client/directory.js';
 import { runFresh } from '../client/run.js';
@@ -74,6 +75,7 @@ export class HeldSession implements ExecSession, Dependent {
 
   prepare(spec: CommandSpec): PreparedCommand {
     if (this.#teardown !== undefined) throw this.#gone();
+    checkCommand(spec, 'text');
     const caller = { env: process.env, cwd: spec.cwd?.startsWith('/') ? '/' : workingDirectory() };
     if (this.mode === 'host') return prepareOnHost(spec, caller);
     const { runtimePassEnv } = this.#facts.definition;
@@ -220,7 +222,7 @@ export class HeldSession implements ExecSession, Dependent {
 
 /** The environment of mode host is this program's, or all that the command is given. */
 function onHost(options: RunOptions): RunOptions {
-  return { ...options, exact: true, env: options.env ?? process.env };
+  return { ...options, exact: true, env: options?.env ?? process.env };
 }
 
 /** For a run that fails before it could ask. */

@@ -8,6 +8,7 @@ const MAX_NAME_BYTES = 4096;
 
 /** @throws {HoldfastError} `NAME_INVALID`. */
 export function checkName(name: string): void {
+  if (typeof name !== 'string') throw new HoldfastError('NAME_INVALID', `a session's name must be text, not ${String(name)}`);
   const fault = findFault(name);
   if (fault === undefined) return;
   const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;

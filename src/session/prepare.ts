@@ -45,7 +45,9 @@ export function prepareForClient(spec: CommandSpec, context: PrepareContext): Pr
   return { program: runnerExec, args: words, env, cwd: spec.cwd === undefined ? caller.cwd : '/' };
 }
 
-function checkSpec({ program, args = [], env = {}, cwd }: CommandSpec): void {
+function checkSpec({ program, args: givenArgs, env: givenEnv, cwd }: CommandSpec): void {
+  const args = givenArgs ?? [];
+  const env = givenEnv ?? {};
   if (program === '') throw invalid("cannot run '': a program needs a name");
   const words = [program, ...args, cwd ?? '', ...Object.values(env).map((value) => value ?? '')];
   const broken = words.find((word) => word.includes('\0'));

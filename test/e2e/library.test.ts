@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { ExecSession, OpenSessionOptions } from '../../src/index.js';
+import type { CommandSpec, ExecSession, OpenSessionOptions } from '../../src/index.js';
 import { eventually } from '../harness/eventually.js';
 import { useHoldfast } from '../harness/holdfast.js';
 import { becomeProgram, library } from '../harness/library.js';
@@ -60,6 +60,17 @@ describe.each(MODES)('a session of mode %s', (mode, options) => {
       });
       const ended = await holdfast.run([program, ...args], { env, cwd });
       expect([`${ended.stdout}`, `${ended.stderr}`, ended.code]).toEqual(['yes x y\n/usr\n', '', 0]);
+    });
+  });
+
+  it('refuses a command of types that cannot be in its own terms, run and prepared', async () => {
+    await within(options(), async (session) => {
+      const refused = { code: 'REQUEST_INVALID', message: "'args[0]' must be text" };
+      const spec = { program: 'echo', args: [7] } as unknown as CommandSpec;
+      expect(() => session.prepare(spec)).toThrow(expect.objectContaining({ ...refused, message: `${refused.message}, not 7` }));
+      await expect(session.run(spec).outcome).rejects.toMatchObject({ ...refused, message: `${refused.message} or a Buffer, not 7` });
+      expect(() => session.prepare(undefined as unknown as CommandSpec)).toThrow(/^a command must be an object/);
+      await expect(session.run(undefined as unknown as CommandSpec).outcome).rejects.toThrow(/^a command must be an object/);
     });
   });
 
@@ -454,6 +465,10 @@ describe('an opening', () => {
     ['no idle time at all', { launcher: ['env'], idleTimeoutMs: 0 }, "option 'idleTimeoutMs' must be null or above 0, a whole number"],
     ['two ways to enter', { launcher: ['env'], source: '/x' }, "'launcher' and 'source' both say what is entered"],
     ['nothing to enter', {}, 'nothing says what session'],
+    ['nothing at all', undefined as unknown as object, "'openSession' takes an object"],
+    ['a directory that is no text', { launcher: ['env'], cwd: 5 }, "option 'cwd' must be text, not 5"],
+    ['progress that cannot be told', { launcher: ['env'], progress: 'yes' }, "option 'progress' must be a function"],
+    ['a signal that is none', { launcher: ['env'], signal: {} }, "option 'signal' must be an AbortSignal"],
   ])('is refused: %s', async (_, options, message) => {
     const open: (options: never) => Promise<unknown> = openSession;
     await expect(Reflect.apply(open, undefined, [options])).rejects.toMatchObject({

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { run } from '../../../src/client/run.js';
+import type { RunOptions } from '../../../src/client/run-handle.js';
 import { HoldfastError } from '../../../src/errors.js';
 import { encodeAnswer, encodeNotStarted, encodeQueued, encodeRefused, RefusalCode, Step } from '../../../src/protocol/messages.js';
 import { eventually } from '../../harness/eventually.js';
@@ -73,6 +74,24 @@ describe('a request', () => {
     const error = await failureOf(run({ program: 'true', stdio: 'ignore', ...options }, agent.address).outcome);
     expect(error.code).toBe('REQUEST_INVALID');
     expect(error.message).toContain(message);
+  });
+
+  it.each([
+    [undefined, 'a command must be an object, not undefined'],
+    ['ls -l', 'a command must be an object, not text'],
+    [{}, "'program' must be text or a Buffer, not undefined"],
+    [{ program: 'echo', args: '-n' }, "'args' must be a list of text or a Buffer, not text"],
+    [{ program: 'echo', args: ['a', 1] }, "'args[1]' must be text or a Buffer, not 1"],
+    [{ program: 'env', env: { PORT: 80 } }, "'env.PORT' must be text or a Buffer, or undefined to leave it out, not 80"],
+    [{ program: 'env', env: ['A=1'] }, "'env' must be an object, as in { CGO_ENABLED: '0' }, not a list"],
+    [{ program: 'pwd', cwd: new URL('file:///tmp') }, "'cwd' must be text or a Buffer, not an object"],
+    [{ program: 'ls', passEnv: 'HOME' }, "'passEnv' must be a list of names, not text"],
+    [{ program: 'ls', signal: 5 }, "'signal' must be an AbortSignal, not 5"],
+    [{ program: 'ls', stdio: 'pip' }, `'stdio' cannot be "pip" for 0`],
+    [{ program: 'ls', stdio: ['ignore', null] }, "'stdio' cannot be null for 1"],
+  ])('of types that cannot be is refused in its own terms: %j', async (options, message) => {
+    const error = await failureOf(run(options as unknown as RunOptions, agent.address).outcome);
+    expect([error.code, error.message]).toEqual(['REQUEST_INVALID', message]);
   });
 
   it('has a deadline, however little is left of it', async () => {
