@@ -71,10 +71,11 @@ function run([program = '', ...args]: readonly string[], what: string): void {
   if (result.status === 0) return;
   const said = `${result.stdout ?? ''}${result.stderr ?? ''}`.trimEnd().split('\n').slice(0, SHOWN_LINES);
   const why = result.error?.message ?? said[0] ?? `'${program}' ended with ${result.status ?? result.signal}`;
-  throw new HoldfastError('NATIVE_MISSING', `${what} does not compile: ${why}\n${said.slice(1).join('\n')}`.trimEnd(), {
+  const error = new HoldfastError('NATIVE_MISSING', `${what} does not compile: ${why}`, {
     hint: 'install a C compiler (Debian: gcc libc6-dev), or name one in CC; the package’s own folder must be yours to write',
     cause: result.error,
   });
+  throw Object.assign(error, { output: said });
 }
 
 /** In place of one that may be running. */

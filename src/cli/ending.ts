@@ -2,6 +2,7 @@
 // The agent and the `runner-exec` fallback have rules of their own, and so has `job wait`.
 
 import { HoldfastError } from '../errors.js';
+import { visibleText } from './shell-bytes.js';
 
 const EXIT_OURS = 125;
 
@@ -52,20 +53,20 @@ export function endingOf(thrown: unknown): Ending {
   return { kind: 'exit', code: 1 };
 }
 
-/** What goes to stderr for it, whole lines; empty when nothing is to be said. */
+/** What goes to stderr for it, whole lines, in which no name acts on the terminal; empty when nothing is to be said. */
 export function describeFailure(thrown: unknown): string {
   if (thrown === undefined || thrown instanceof SilentFailure || thrown instanceof Interrupted) return '';
   if (thrown instanceof EndAs) return thrown.words === '' ? '' : `holdfast: ${thrown.words}\n`;
   if (thrown instanceof UnlikeJob) return describeFailure(thrown.cause);
   if (thrown instanceof HoldfastError) {
-    const hint = thrown.hint === undefined ? '' : `hint: ${thrown.hint}\n`;
-    return `holdfast: ${thrown.message}\n${outputOf(thrown)}${hint}`;
+    const hint = thrown.hint === undefined ? '' : `hint: ${visibleText(thrown.hint)}\n`;
+    return `holdfast: ${visibleText(thrown.message)}\n${outputOf(thrown)}${hint}`;
   }
   const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   return `holdfast: a fault of its own: ${detail}\nhint: please report this with the command that you typed\n`;
 }
 
-/** The end of what a launcher wrote, indented. A single line of it is in the message already. */
+/** The end of what a launcher or a compiler wrote, indented. A single line of it is in the message already. */
 function outputOf(error: HoldfastError): string {
   // By its member, not its class: that would load the sessions' code before the agent is picked out.
   if (!('output' in error) || !Array.isArray(error.output) || error.output.length < 2) return '';

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 
 import type { AgentFacts, SessionSummary } from '../session/list.js';
+import { visibleText } from './shell-bytes.js';
 import { type Style, styleFor } from './style.js';
 import { formatBytes, formatSpan, formatTable } from './table.js';
 
@@ -50,7 +51,7 @@ export function formatSessions(sessions: readonly SessionSummary[], style: Style
 
 function row({ name, mode, state, stale, openedAt, agent }: SessionSummary, style: Style): string[] {
   return [
-    name,
+    visibleText(name),
     mode,
     formatState(state, stale, style),
     String(agent?.pid ?? '-'),

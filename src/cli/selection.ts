@@ -7,15 +7,19 @@ import { realpathSync } from 'node:fs';
 import { physicalDirectory, type Selection, selectSession } from '../client/locate.js';
 import { HoldfastError } from '../errors.js';
 
+/** None of these commands has a `--session`. */
+const naming = "give its NAME ('holdfast list' shows the open ones)";
+
 /** @throws {HoldfastError} `NO_PROJECT` when nothing says which. */
 export function selectName(name: string | undefined): string {
   const environmentSession = process.env['HOLDFAST_SESSION'];
-  if (name !== undefined && isPath(name)) return nameOf(selectSession({ directory: () => physical(name) }));
+  if (name !== undefined && isPath(name)) return nameOf(selectSession({ directory: () => physical(name), naming }));
   return nameOf(
     selectSession({
       session: name === undefined ? undefined : Buffer.from(name),
       environmentSession: environmentSession === undefined ? undefined : Buffer.from(environmentSession),
       directory: physicalDirectory,
+      naming,
     }),
   );
 }

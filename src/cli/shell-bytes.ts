@@ -8,6 +8,11 @@ export function visibleBytes(latin1: string): string {
     .join('');
 }
 
+/** Likewise, of text: a session's name, a file's, a key. */
+export function visibleText(text: string): string {
+  return visibleBytes(Buffer.from(text).toString('latin1'));
+}
+
 /** One word of bash, that means exactly these bytes. */
 export function shellBytes(latin1: string): string {
   const characters = charactersOf(latin1);

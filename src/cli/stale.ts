@@ -6,6 +6,7 @@ import type { SessionDefinition } from '../session/definition.js';
 import { changesText } from '../session/freshness.js';
 import { type OpenedSession, type OpenOptions, openSession } from '../session/open.js';
 import { reopenSession } from '../session/reopen.js';
+import { describeFailure } from './ending.js';
 
 /**
  * Opens a session, or does with a stale one what its definition says: reopening waits for the commands that run in it.
@@ -23,13 +24,13 @@ export async function openFresh(definition: SessionDefinition, options: OpenOpti
   }
   if (opened.stale.length === 0) return opened;
   const what = `session '${name}' is stale: ${changesText(opened.stale)} since it was entered`;
-  const hint = `'holdfast reopen ${name}' enters it again`;
+  const stale = new HoldfastError('STALE', what, { hint: `'holdfast reopen ${name}' enters it again` });
   switch (definition.onStale) {
     case 'warn':
-      process.stderr.write(`holdfast: ${what}\nhint: ${hint}\n`);
+      process.stderr.write(describeFailure(stale));
       return opened;
     case 'refuse':
-      throw new HoldfastError('STALE', what, { hint });
+      throw stale;
     case 'reopen':
       return reopenSession(name, () => ({ definition }), { ...options, ifStale: true });
   }

@@ -6,6 +6,7 @@ import { HoldfastError } from '../errors.js';
 import { changesText } from '../session/freshness.js';
 import { formatState } from './list.js';
 import { selectName } from './selection.js';
+import { visibleText } from './shell-bytes.js';
 import { styleFor } from './style.js';
 import { formatBytes, formatFacts, formatSpan } from './table.js';
 
@@ -43,14 +44,16 @@ async function status(given: string | undefined, options: { json?: true }): Prom
   const style = styleFor(process.stdout);
   process.stdout.write(
     formatFacts([
-      ['session', style.bold(found.name)],
+      ['session', style.bold(visibleText(found.name))],
       ['mode', found.mode],
       ['state', formatState(found.state, found.stale, style)],
-      ...found.changes.map((change, i) => [i === 0 ? 'since it was entered' : '', style.yellow(changesText([change]))] as const),
+      ...found.changes.map(
+        (change, i) => [i === 0 ? 'since it was entered' : '', style.yellow(visibleText(changesText([change])))] as const,
+      ),
       ['agent', String(found.pid)],
-      ['socket', found.socket],
-      ['directory', found.directory],
-      ['log', found.log],
+      ['socket', visibleText(found.socket)],
+      ['directory', visibleText(found.directory)],
+      ['log', visibleText(found.log)],
       ['open for', formatSpan(found.uptimeMs)],
       ['commands', `${found.running} running, ${found.queued} waiting, ${found.runs} in all`],
       ['functions', found.functions.count === 0 ? 'none' : `${found.functions.count}, ${found.functions.bytes} bytes in every command`],

@@ -43,6 +43,8 @@ export interface SelectionSources {
   readonly environmentSession?: Buffer | undefined;
   /** Where the search for a project starts: absolute and physical, or empty when there is no such place. */
   readonly directory: () => Buffer;
+  /** How the caller's user would name one. */
+  readonly naming?: string | undefined;
 }
 
 /** @throws {HoldfastError} `NO_PROJECT`, when nothing is named and no directory upwards is a project. */
@@ -58,7 +60,7 @@ export function selectSession(sources: SelectionSources): Selection {
     'NO_PROJECT',
     `no session was named, and no project was found from '${start.length === 0 ? '.' : start}' upwards`,
     {
-      hint: "name one with '--session NAME', or start in a project: a directory with a holdfast.toml ('holdfast init' writes one), or another file that 'runner-exec --help' lists",
+      hint: `${sources.naming ?? "name one with '--session NAME'"}, or start in a project: a directory with a holdfast.toml ('holdfast init' writes one), or another file that 'runner-exec --help' lists`,
     },
   );
 }

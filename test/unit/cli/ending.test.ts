@@ -40,6 +40,11 @@ describe('what is said of a failure', () => {
     expect(describeFailure(new HoldfastError('PROTOCOL', 'x'))).toBe('holdfast: x\n');
   });
 
+  it('shows what a name or a key holds of control characters, and stays one line', () => {
+    const error = new HoldfastError('NO_SESSION', "session '\x1b[31mé\nx' is not open", { hint: "'holdfast open \x1b]0;t\x07'" });
+    expect(describeFailure(error)).toBe("holdfast: session '\\E[31mé\\nx' is not open\nhint: 'holdfast open \\E]0;t\\007'\n");
+  });
+
   it('is nothing when there is nothing to say', () => {
     for (const thrown of [undefined, new SilentFailure(), new Interrupted(2), new EndAs(256)]) expect(describeFailure(thrown)).toBe('');
   });

@@ -48,4 +48,10 @@ describe('the name of a session on the command line', () => {
     process.chdir('/');
     expect(() => selectName('.')).toThrow(expect.objectContaining({ code: 'NO_PROJECT' }));
   });
+
+  it('is asked for as these commands take it, without --session', () => {
+    process.chdir('/');
+    const hint = expect.stringMatching(/^give its NAME /) as unknown;
+    for (const name of [undefined, '.']) expect(() => selectName(name)).toThrow(expect.objectContaining({ code: 'NO_PROJECT', hint }));
+  });
 });
