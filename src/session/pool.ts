@@ -195,7 +195,7 @@ export class ExecSessionPool {
       closed: undefined,
     };
     this.#entries.set(key, entry);
-    const opening = (async () => await open(controller.signal))();
+    const opening = (async () => checkedSession(await open(controller.signal)))();
     entry.opened = opening.then(
       (session) => {
         entry.session = session;
@@ -235,6 +235,15 @@ export class ExecSessionPool {
     // Told to whoever waits for it; nobody may.
     entry.closed.catch(() => undefined);
   }
+}
+
+/** From a program that no type checker has looked at: without a session, who asked would wait for ever. */
+function checkedSession(opened: ExecSession): ExecSession {
+  const given: unknown = opened;
+  if (typeof given === 'object' && given !== null && 'teardown' in given && 'caps' in given) return opened;
+  throw new HoldfastError('USAGE', 'what is to open a session for the pool returned none', {
+    hint: 'return what openSession returns, as in (signal) => openSession({ ...options, signal })',
+  });
 }
 
 function stopping(): HoldfastError {

@@ -116,6 +116,18 @@ describe('one key', () => {
     expect(lease.session.describe().agentPid).toBe(process.pid);
   });
 
+  it('an opener that gives no session is refused: nobody waits for it', async () => {
+    const pool = new ExecSessionPool();
+    for (const nothing of [undefined, 5]) {
+      const open = (async () => nothing) as unknown as Opener;
+      await expect(pool.acquire('a', open)).rejects.toMatchObject({
+        code: 'USAGE',
+        message: expect.stringContaining('returned none') as unknown,
+      });
+    }
+    expect(pool.size).toBe(0);
+  });
+
   it('an opener that throws at once is a failure like another', async () => {
     const pool = new ExecSessionPool();
     const asked = pool.acquire('a', () => {
