@@ -83,6 +83,7 @@ class Opening implements Dependent {
   readonly options: OpenOptions;
   /** Resolves when it has become a session, or nothing. */
   over: Promise<unknown> = Promise.resolve();
+  #clear: (() => void) | undefined;
   #launcher: { readonly pid: number; readonly startTicks: number | undefined } | undefined;
 
   constructor({ progress, signal }: HoldOptions) {
@@ -94,6 +95,9 @@ class Opening implements Dependent {
       owned: true,
       onLauncher: (pid, startTicks) => {
         this.#launcher = { pid, startTicks };
+      },
+      onRemains: (clear) => {
+        this.#clear = clear;
       },
     };
   }
@@ -108,6 +112,10 @@ class Opening implements Dependent {
     const tree = [this.#launcher, ...descendantsOf(this.#launcher.pid)];
     for (const { pid } of tree) killProcess(pid, SIGTERM);
     return tree.map(({ pid, startTicks }) => ({ pid, startTicks, killAfterMs: LAUNCHER_GRACE_MS }));
+  }
+
+  clear(): void {
+    this.#clear?.();
   }
 }
 

@@ -49,6 +49,8 @@ export interface OpenOptions {
   readonly owned?: boolean;
   /** The launcher runs: its process id, and when it started. */
   readonly onLauncher?: (pid: number, startTicks: number | undefined) => void;
+  /** What removes the files of an opening whose process ends in the middle of it, at once and synchronously; `undefined`: it is over. */
+  readonly onRemains?: (clear: (() => void) | undefined) => void;
   /** Of what the definition was made. Absent: it was given whole. */
   readonly origin?: SessionOrigin;
 }
@@ -85,7 +87,14 @@ export async function openSession(definition: SessionDefinition, options: OpenOp
   try {
     const lock = await waitForTurn(place, definition, options);
     try {
-      return await openLocked(place, definition, options);
+      const onRemains: OpenOptions['onRemains'] = (clear) => {
+        const clearAll = (): void => {
+          clear?.();
+          lock.releaseAndRemove();
+        };
+        options.onRemains?.(clear === undefined ? undefined : clearAll);
+      };
+      return await openLocked(place, definition, { ...options, onRemains });
     } catch (error) {
       // Asking for the lock made its file.
       lock.releaseAndRemove();
@@ -127,15 +136,22 @@ export async function openLocked(place: SessionPlace, definition: SessionDefinit
   }
   place.removeSocket();
   await endEarlier(place);
+  const clear = (): void => {
+    place.clear();
+    removeEmpty(place.files.log);
+  };
+  // What is held is ended by its keeper, of which the record tells.
+  if (definition.hold === undefined) options.onRemains?.(clear);
   try {
     const told = await launch(place, record, options);
     // In a container an agent knows itself by another number than we do.
     const pid = (await recordInputs(place)) ?? told;
     return { opened: true, socket: place.shown.socket, pid, stale: [] };
   } catch (error) {
-    place.clear();
-    removeEmpty(place.files.log);
+    clear();
     throw error;
+  } finally {
+    options.onRemains?.(undefined);
   }
 }
 

@@ -19,6 +19,8 @@ export interface Dependent {
   end(): Promise<void>;
   /** Has it end without us, at once and synchronously. */
   drop(): readonly Leaving[];
+  /** Removes what is left when all that was dropped is gone, synchronously. */
+  clear?(): void;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -96,15 +98,22 @@ function onBeforeExit(): void {
 
 /** Of process.exit() and crashes as well. No promise is waited for any more; the kernel can be. */
 function onExit(): void {
-  let left = [...dependents].flatMap((dependent) => dependent.drop());
+  const dropped = [...dependents];
+  if (isGone(dropped.flatMap((dependent) => dependent.drop()))) for (const dependent of dropped) dependent.clear?.();
+}
+
+/** Whether all of them have ended in time. */
+function isGone(leaving: readonly Leaving[]): boolean {
+  let left = leaving;
   const cell = new Int32Array(new SharedArrayBuffer(4));
   const startedAt = performance.now();
   for (let elapsedMs = 0; elapsedMs < EXIT_WAIT_MS; elapsedMs = performance.now() - startedAt) {
     left = left.filter(({ pid, startTicks }) => isAlive(pid, startTicks));
-    if (left.length === 0) return;
+    if (left.length === 0) return true;
     for (const { pid, killAfterMs } of left) if (killAfterMs !== undefined && elapsedMs > killAfterMs) killProcess(pid, SIGKILL);
     Atomics.wait(cell, 0, 0, EXIT_POLL_MS);
   }
+  return false;
 }
 
 /**

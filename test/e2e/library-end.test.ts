@@ -1,6 +1,7 @@
 // Pins DESIGN section 4, "Library-owned agents": a session never outlives the program that holds it, however that ends, and an ordinary
 // end is not over before the session is. A container or a shell that survives Ctrl-C is a failed test.
 
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -185,6 +186,14 @@ describe('a session that is being entered', () => {
     // Its files are cleared away by whoever opens or closes next.
     await holdfast.holdfast(['close', '--all']);
   });
+});
+
+it('a session that was being entered when its program crashed is in no list, and leaves nothing but its log', async () => {
+  const silent = JSON.stringify({ launcher: ['bash', holdfast.program('silent.sh', 'sleep 600; "$@"\n')] });
+  const program = start([silent], ['throw-opening', '300']);
+  expect(await program.exited).toEqual({ code: 1, signal: null });
+  expect(`${(await holdfast.holdfast(['list', '--json'])).stdout}`).toBe('[]\n');
+  expect(readdirSync(holdfast.runtimeDirectory).filter((file) => !file.endsWith('.log'))).toEqual([]);
 });
 
 it('Ctrl-C on a terminal leaves no process and no socket', async () => {
