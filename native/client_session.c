@@ -20,10 +20,25 @@
 
 enum { BACKLOG_WAIT_MS = 30000, BACKLOG_LONGEST_NAP_MS = 16, SOCKET_PATH_BYTES = 108, READ_MAX_BYTES = 1 << 20, TURN_NAP_MS = 20, TURN_WORD_MS = 1000 };
 
-static int no_project(const struct directory *directory) {
+static int no_project(const char *physical) {
   say("name one with '--session NAME', or start in a project: a directory with a holdfast.toml ('holdfast init' writes one), or another file that 'runner-exec --help' lists",
-      "no session was named, and no project was found from '%s' upwards", directory->physical[0] != '\0' ? directory->physical : ".");
+      "no session was named, and no project was found from '%s' upwards", physical[0] != '\0' ? physical : ".");
   return EXIT_OURS;
+}
+
+/* "." and what begins with "./" or "../", as the NAME of holdfast's commands: the project around that directory. */
+static bool is_path(const char *name) {
+  size_t dots = name[0] != '.' ? 0 : name[1] == '.' ? 2 : 1;
+  return dots > 0 && (name[dots] == '\0' || name[dots] == '/');
+}
+
+static int choose_around(const char *path, struct session *out) {
+  char physical[DIRECTORY_BYTES];
+  if (realpath(path, physical) == NULL) return say("'holdfast list' shows the sessions that are open", "there is no directory '%s'", path), EXIT_OURS;
+  out->kind = SESSION_PROJECT;
+  if ((out->name = project_find(physical)) == NULL) return no_project(physical);
+  session_id(out->name, out->id);
+  return OPTIONS_GO_ON;
 }
 
 int session_choose(const struct options *options, const struct directory *directory, struct session *out) {
@@ -36,9 +51,10 @@ int session_choose(const struct options *options, const struct directory *direct
     return OPTIONS_GO_ON;
   }
   if ((out->runtime = runtime_path(out->user)) == NULL) return say("name a shorter one in HOLDFAST_RUNTIME_DIR", "the path of the runtime directory is too long"), EXIT_OURS;
+  if (options->session != NULL && is_path(options->session)) return choose_around(options->session, out);
   out->kind = asked != NULL && asked[0] != '\0' ? SESSION_NAMED : SESSION_PROJECT;
   out->name = out->kind == SESSION_NAMED ? asked : project_find(directory->physical);
-  if (out->name == NULL) return options->shim != NULL ? SESSION_NONE : no_project(directory);
+  if (out->name == NULL) return options->shim != NULL ? SESSION_NONE : no_project(directory->physical);
   session_id(out->name, out->id);
   return OPTIONS_GO_ON;
 }

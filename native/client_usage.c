@@ -15,7 +15,7 @@ const char usage_text[] =
   "  runner-exec -e DEBUG=1 --cwd sub -- ./tool  with a variable, in another directory\n"
   "\n"
   "Which session\n"
-  "  --session NAME       a session opened with 'holdfast open NAME -- LAUNCHER...'\n"
+  "  --session NAME       a session opened with 'holdfast open NAME -- LAUNCHER...'; './sub': the project's\n"
   "  --socket PATH        the agent that listens on this socket\n"
   "                       without either: $HOLDFAST_SESSION, else the nearest directory upwards that has\n"
   "                       holdfast.toml, devenv.nix, flake.nix, shell.nix, .envrc, devbox.json,\n"

@@ -10,7 +10,7 @@ usage: runner-exec [options] -- COMMAND [ARGUMENT...]
   runner-exec -e DEBUG=1 --cwd sub -- ./tool  with a variable, in another directory
 
 Which session
-  --session NAME       a session opened with 'holdfast open NAME -- LAUNCHER...'
+  --session NAME       a session opened with 'holdfast open NAME -- LAUNCHER...'; './sub': the project's
   --socket PATH        the agent that listens on this socket
                        without either: $HOLDFAST_SESSION, else the nearest directory upwards that has
                        holdfast.toml, devenv.nix, flake.nix, shell.nix, .envrc, devbox.json,

@@ -36,6 +36,7 @@ import { type Change, runnerRequest } from './runner-exec-request.js';
 import { say } from './runner-exec-say.js';
 import { usageText } from './runner-exec-usage.js';
 import { lastWords, toBytes, toText } from './runner-exec-words.js';
+import { isPath, selectAround } from './selection.js';
 import { readVersion } from './version.js';
 
 const STDOUT = 1;
@@ -127,12 +128,14 @@ class RunnerExec {
   async #runTo(jobserver: Jobserver, passed: Passed): Promise<Exit> {
     const { socket, session } = this.#options;
     const environmentSession = this.#caller.variables.find('HOLDFAST_SESSION');
-    const selection = selectSession({
+    const sources = {
       socket: socket === undefined ? undefined : toBytes(socket),
       session: session === undefined ? undefined : toBytes(session),
       environmentSession: environmentSession === undefined ? undefined : Buffer.from(environmentSession),
       directory: physicalDirectory,
-    });
+    };
+    const isAround = socket === undefined && session !== undefined && isPath(session);
+    const selection = isAround ? selectAround(toBytes(session)) : selectSession(sources);
     this.#selection = selection;
     for (let tries = 1; ; tries += 1) {
       const reached = await reach(selection);

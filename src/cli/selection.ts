@@ -1,5 +1,5 @@
 // Which session a command with an optional NAME means: NAME, else $HOLDFAST_SESSION, else the project around the working directory.
-// '.' and paths that begin with './' or '../' name the project around that directory.
+// '.' and paths that begin with './' or '../' name the project around that directory. So they do for `runner-exec --session`.
 
 import { isUtf8 } from 'node:buffer';
 import { realpathSync } from 'node:fs';
@@ -29,11 +29,16 @@ export function openedName(name: string | undefined): string | undefined {
   return name === undefined || !isPath(name) ? name : selectName(name);
 }
 
-function isPath(name: string): boolean {
+/** Of `runner-exec --session`, likewise. @throws as selectName. */
+export function selectAround(path: Buffer): Selection {
+  return selectSession({ directory: () => physical(path) });
+}
+
+export function isPath(name: string): boolean {
   return /^\.\.?(\/|$)/.test(name);
 }
 
-function physical(path: string): Buffer {
+function physical(path: string | Buffer): Buffer {
   try {
     return realpathSync(path, 'buffer');
   } catch (cause) {

@@ -52,6 +52,7 @@ describe('runner-exec without a session to run in', () => {
   it.for([
     ['a socket that is not there', ['--socket', '/no/such/socket'], "session '/no/such/socket' is not open"],
     ['a socket name of 200 bytes', ['--socket', 's'.repeat(200)], "cannot connect to session 's+': its path is too long"],
+    ['a path that leads nowhere', ['--session', './none'], "there is no directory './none'"],
     ['a session name of 5000 bytes', ['--session', 'n'.repeat(5000)], "session 'n+…?'? ?.*"],
   ] as const)('refuses %s', async ([, args, message]) => {
     expectOneLine(await holdfast.runnerExec([...args, '--', 'true']), 125, message);

@@ -2,7 +2,7 @@
 // `holdfast __runner-exec`. Each line of the table is run through both. What Node cannot do is left out: it forgets at its start
 // which signals were ignored, opens /dev/null for a closed descriptor, and loses the tail of a pseudo-terminal.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.js';
@@ -74,6 +74,23 @@ async function eachOf<T extends readonly [string, ...unknown[]]>(cases: readonly
 }
 
 describe('both clients', () => {
+  it('find the project around a path, as the tool does with its NAME', async () => {
+    const project = holdfast.folder('around');
+    mkdirSync(join(project, 'deep/er'), { recursive: true });
+    writeFileSync(join(project, 'holdfast.toml'), '[session]\nlauncher = ["env", "AROUND=yes"]\n');
+    expect((await holdfast.holdfast(['open', '.'], { cwd: project })).code).toBe(0);
+    for (const [path, cwd] of [
+      ['.', ''],
+      ['..', 'deep/er'],
+      ['./er', 'deep'],
+      ['../deep/', 'deep'],
+    ] as const) {
+      const seen = await both(['--session', path, '--', 'printenv', 'AROUND'], { cwd: join(project, cwd) });
+      expect([path, seen.code, seen.stdout]).toEqual([path, 0, 'yes\n']);
+    }
+    expect((await holdfast.holdfast(['close', '.'], { cwd: project })).code).toBe(0);
+  });
+
   const cases: [what: string, args: string[], code: number][] = [
     ['end with the status of the command', [...S, ...say('exit 0')], 0],
     ['end with the status of the command', [...S, ...say('exit 77')], 77],
@@ -114,6 +131,9 @@ describe('both clients', () => {
     ['name a session that is not open', ['--session', 'absent', '--', 'true'], 125],
     ['name a socket that is not there', ['--socket', '/no/such', '--', 'true'], 125],
     ['miss a project', ['--project-less', '--', 'true'], 125],
+    ['miss a project by its path', ['--session', '../../../../../../../../..', '--', 'true'], 125],
+    ['miss a directory', ['--session', './none', '--', 'true'], 125],
+    ['take a name with a dot for a name', ['--session', '.none', '--', 'true'], 125],
     ['miss a command', S, 125],
     ['miss a value', ['--cwd'], 125],
     ['know no such option', ['--sesion', 'x', '--', 'true'], 125],
