@@ -63,17 +63,36 @@ bool process_place(pid_t pid, struct process_place *out) {
   return true;
 }
 
-bool process_group_reads(int pidfd, int terminal) {
-  struct stat facts;
+typedef bool process_test(int pid, const struct process_place *place, const struct stat *terminal);
+
+static bool is_stopped(int pid, const struct process_place *place, const struct stat *terminal) {
+  (void)pid;
+  (void)terminal;
+  return place->state == 'T';
+}
+
+static bool is_reading(int pid, const struct process_place *place, const struct stat *terminal) {
+  (void)place;
+  return process_reads(pid, terminal);
+}
+
+static bool any_of_group(int pidfd, process_test *test, const struct stat *terminal) {
   long group = process_number(pidfd);
-  DIR *proc = group > 0 && fstat(terminal, &facts) == 0 ? opendir("/proc") : NULL;
-  bool reads = false;
+  DIR *proc = group > 0 ? opendir("/proc") : NULL;
+  bool any = false;
   if (proc == NULL) return false;
-  for (struct dirent *entry; !reads && (entry = readdir(proc)) != NULL;) {
+  for (struct dirent *entry; !any && (entry = readdir(proc)) != NULL;) {
     int pid = (int)strtol(entry->d_name, NULL, 10);
     struct process_place place;
-    reads = pid > 0 && process_place(pid, &place) && place.group == group && process_reads(pid, &facts);
+    any = pid > 0 && process_place(pid, &place) && place.group == group && test(pid, &place, terminal);
   }
   closedir(proc);
-  return reads;
+  return any;
 }
+
+bool process_group_reads(int pidfd, int terminal) {
+  struct stat facts;
+  return fstat(terminal, &facts) == 0 && any_of_group(pidfd, is_reading, &facts);
+}
+
+bool process_group_has_stopped(int pidfd) { return any_of_group(pidfd, is_stopped, NULL); }

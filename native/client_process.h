@@ -24,4 +24,7 @@ bool process_place(pid_t pid, struct process_place *out);
  * cannot be seen: another pid namespace, or processes that may not be looked into (Yama's ptrace_scope). */
 bool process_group_reads(int pidfd, int terminal);
 
+/* Is one of the group that it leads stopped? False also where that cannot be seen. */
+bool process_group_has_stopped(int pidfd);
+
 #endif

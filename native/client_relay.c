@@ -9,6 +9,7 @@
 #include "client_background.h"
 #include "client_memory.h"
 #include "client_messages.h"
+#include "client_process.h"
 #include "client_refusal.h"
 #include "client_signals.h"
 #include "client_socket.h"
@@ -186,6 +187,9 @@ static void take_signal(struct relay *relay, int signal) {
   if (signal == SIGTSTP) background_on_key(&relay->background);
   if (signal == SIGTSTP && whole) outbox_plain(&relay->out, WIRE_SUSPEND);
   else relay_signal(relay, signal);
+  /* A stopped process takes a hang-up only when continued. The kernel continues what its shell has left behind like that, but in the
+   * agent's session nobody has: it would be stopped for as long as the session is open. */
+  if (signal == SIGHUP && !whole && process_group_has_stopped(relay->ending->pidfd)) outbox_plain(&relay->out, WIRE_RESUME);
 }
 
 /* What the agent has said before comes first: whether the target has started decides what a signal means. */

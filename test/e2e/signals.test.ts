@@ -220,6 +220,24 @@ describe('in front of the client', () => {
     expect(lines(run)).toContain('got this');
   });
 
+  it("a hang-up ends also what had stopped in the target's group", async () => {
+    const run = holdfast.start([
+      programs.runnerExec,
+      '--session',
+      's',
+      '--',
+      'sh',
+      '-c',
+      'sleep 60 & kill -STOP $!; echo stopped $!; echo ready $$; wait',
+    ]);
+    await readyPid(run);
+    const stopped = Number(/stopped (\d+)/.exec(lines(run).join('\n'))?.[1]);
+    await eventually(() => expect(stateOf(stopped)).toBe('T'));
+    run.kill('SIGHUP');
+    expect(await run.ended).toMatchObject({ signal: 'SIGHUP' });
+    await eventually(() => expect(stateOf(stopped)).toBeUndefined());
+  });
+
   it('setsid, nice, env and a subshell leave the ending as it is', async () => {
     const ending = async (before: string, command: string): Promise<number | null> =>
       (await holdfast.run(['bash', '-c', `${before} ${runnerExec} -- ${command}`])).code;
